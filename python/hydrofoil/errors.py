@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydrofoil import engine
+from hydrofoil.go_text import quote
 
 FAULTS: tuple[type[BaseException], ...] = (Exception, engine.PanicException)
 """Exceptions that end only one request, stream or key: a panic of the extension is no `Exception`."""
@@ -63,7 +64,7 @@ class ApiError(Exception):
         return out
 
 
-def qualified(group: str, resource: str) -> str:
+def qualified_resource(group: str, resource: str) -> str:
     """Return `deployments.apps`; `pods` in the core group."""
     return f"{resource}.{group}" if group else resource
 
@@ -96,13 +97,16 @@ def bad_request(message: str) -> ApiError:
 
 def unparsable_version(version: str, why: str) -> ApiError:
     """Return a 400 for an invalid resource version of an object; upstream answers 500 with its parser's message."""
-    return bad_request(f"invalid resource version: strconv.ParseUint: parsing {quoted(version)}: {why}")
+    return bad_request(f"invalid resource version: strconv.ParseUint: parsing {quote(version)}: {why}")
 
 
 def not_found(group: str, resource: str, name: str) -> ApiError:
     """Return the 404 for an object."""
     return ApiError(
-        404, "NotFound", f"{qualified(group, resource)} {quoted(name)} not found", _details(group, resource, name)
+        404,
+        "NotFound",
+        f"{qualified_resource(group, resource)} {quote(name)} not found",
+        _details(group, resource, name),
     )
 
 
@@ -126,7 +130,7 @@ def method_not_allowed() -> ApiError:
 
 def method_not_supported(group: str, resource: str, verb: str) -> ApiError:
     """Return the 405 for a custom resource, or for a list that cannot be watched."""
-    text = f'{verb} is not supported on resources of kind "{qualified(group, resource)}"'
+    text = f'{verb} is not supported on resources of kind "{qualified_resource(group, resource)}"'
     return ApiError(405, "MethodNotAllowed", text, _details(group, resource, ""))
 
 
@@ -135,19 +139,19 @@ def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[d
     details = _details(group, resource, name)
     if causes:
         details["causes"] = list(causes)
-    subject = f"{qualified(group, resource)} {quoted(name)}" if name else qualified(group, resource)
+    subject = f"{qualified_resource(group, resource)} {quote(name)}" if name else qualified_resource(group, resource)
     return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details)
 
 
 def already_exists(group: str, resource: str, name: str, prefix: str = "") -> ApiError:
     """Return the 409 for a name that is taken."""
-    text = f"{prefix}{qualified(group, resource)} {quoted(name)} already exists"
+    text = f"{prefix}{qualified_resource(group, resource)} {quote(name)} already exists"
     return ApiError(409, "AlreadyExists", text, _details(group, resource, name))
 
 
 def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
     """Return the 409 for a failed precondition."""
-    text = f"Operation cannot be fulfilled on {qualified(group, resource)} {quoted(name)}: {why}"
+    text = f"Operation cannot be fulfilled on {qualified_resource(group, resource)} {quote(name)}: {why}"
     return ApiError(409, "Conflict", text, _details(group, resource, name))
 
 
@@ -171,34 +175,7 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiErr
     if kind:
         details["kind"] = kind
     details["causes"] = [{"reason": r, "message": m, "field": f} for r, m, f in causes]
-    return ApiError(422, "Invalid", f"{qualified(group, kind)} {quoted(name)} is invalid: {joined}", details)
-
-
-def quoted(text: str) -> str:
-    """Quote a text as Go's `%q` does."""
-
-    def escaped(c: str) -> str:
-        if c in _ESCAPES:
-            return _ESCAPES[c]
-        if c.isprintable():
-            return c
-        code = ord(c)
-        return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-    return f'"{"".join(map(escaped, text))}"'
-
-
-_ESCAPES = {
-    '"': '\\"',
-    "\\": "\\\\",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-}
+    return ApiError(422, "Invalid", f"{qualified_resource(group, kind)} {quote(name)} is invalid: {joined}", details)
 
 
 def not_acceptable(accepted: Sequence[str]) -> ApiError:

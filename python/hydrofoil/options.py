@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hydrofoil.go_text import explain_duration, quote
+
 T = TypeVar("T")
 WHOLE = re.compile(r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)")
-NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
-UNITS = frozenset(("ns", "us", "µs", "μs", "ms", "s", "m", "h"))
 TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 MOST = 1 << 63
@@ -121,12 +121,6 @@ def flags(options: type[Options]) -> list[Flag]:
     return list(options.FLAGS.values())
 
 
-def quoted(text: str) -> str:
-    """Quote a text as Go's `%q` does."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text.replace("\\", "\\\\"))
-    return '"' + shown.replace('"', '\\"') + '"'
-
-
 def anything(text: str) -> Any:
     """Return a text as it is."""
     return text
@@ -146,26 +140,26 @@ def boolean(text: str) -> bool:
     """Read a boolean (`strconv.ParseBool`). Raise ValueError."""
     if text in TRUE or text in FALSE:
         return text in TRUE
-    raise ValueError(f"strconv.ParseBool: parsing {quoted(text)}: invalid syntax")
+    raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
 
 
 def integer(text: str) -> int:
     """Read an integer with Go's prefixes (`strconv.ParseInt`). Raise ValueError."""
     if not WHOLE.fullmatch(text):
-        raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: invalid syntax")
     octal = re.fullmatch(r"([+-]?)0_?([0-7][0-7_]*)", text)
     number = int(octal[1] + octal[2], 8) if octal else int(text, 0)
     if not -MOST <= number < MOST:
-        raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: value out of range")
+        raise ValueError(f"strconv.ParseInt: parsing {quote(text)}: value out of range")
     return number
 
 
-def unsigned(text: str) -> int:
+def parse_unsigned(text: str) -> int:
     """Read an unsigned integer of 32 bits (`strconv.ParseUint`). Raise ValueError."""
     if not text.isascii() or not text.isdigit():
-        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax")
     if int(text) >= 1 << 32:
-        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
+        raise ValueError(f"strconv.ParseUint: parsing {quote(text)}: value out of range")
     return int(text)
 
 
@@ -184,7 +178,7 @@ def seconds(text: str) -> float:
 
     found = engine.duration(text)
     if found is None:
-        raise ValueError(f"time: {unread_duration(text)}")
+        raise ValueError(f"time: {explain_duration(text)}")
     if found < 0:
         raise Refused("<flag> can not be negative value")
     if found > LONGEST:
@@ -208,27 +202,12 @@ def span(text: str) -> float:
     return found
 
 
-def unread_duration(text: str) -> str:
-    """Return why a duration is invalid (`time.ParseDuration`)."""
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    while (number := NUMBER.match(rest)) is not None:
-        rest = rest[number.end() :]
-        unit = re.match(r"[^.0-9]*", rest)
-        word = unit[0] if unit else ""
-        if not word:
-            return f"missing unit in duration {quoted(text)}"
-        if word not in UNITS:
-            return f"unknown unit {quoted(word)} in duration {quoted(text)}"
-        rest = rest[len(word) :]
-    return f"invalid duration {quoted(text)}"
-
-
 def one_of(*words: str) -> Callable[[str], str]:
     """Return a parser for one of several words."""
 
     def read(text: str) -> str:
         if text not in words:
-            raise Refused(f"<flag> {quoted(text)} must be one of {', '.join(words)}")
+            raise Refused(f"<flag> {quote(text)} must be one of {', '.join(words)}")
         return text
 
     return read

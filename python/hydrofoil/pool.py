@@ -34,14 +34,14 @@ async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> M
     return made
 
 
-async def imported(*modules: str) -> None:
+async def import_modules(*modules: str) -> None:
     """Import modules beside the loop: some take longer than a turn may."""
     absent = [name for name in modules if name not in sys.modules]
     if absent:
         await asyncio.to_thread(lambda: [import_module(name) for name in absent])
 
 
-async def lasting(work: Callable[[], Awaitable[None]], what: str, clock: Clock) -> None:
+async def keep_running(work: Callable[[], Awaitable[None]], what: str, clock: Clock) -> None:
     """Run work to its end, and restart it after a delay whenever a fault ends it."""
     pause = 0.0
     while True:

@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 from hydrofoil.clock import Clock
 
 
-def hashed(data: bytes) -> str:
+def hash_text(data: bytes) -> str:
     """Return a hash as upstream shows it; empty for nothing."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}" if data else ""
 
@@ -25,18 +25,18 @@ class Reloads(Collector):
         self._what = what
         self._stage = stage
         self._clock = clock
-        self._server = hashed(f"apiserver-{socket.gethostname()}".encode())
+        self._server = hash_text(f"apiserver-{socket.gethostname()}".encode())
         self._hash = ""
         self._counts: Counter[str] = Counter()
         self._times: dict[str, float] = {}
 
     def loaded(self, data: bytes) -> None:
         """Record the content at the start."""
-        self._hash = hashed(data)
+        self._hash = hash_text(data)
 
     def succeeded(self, data: bytes) -> None:
         """Record new content in force."""
-        self._hash = hashed(data)
+        self._hash = hash_text(data)
         self._count("success")
 
     def failed(self) -> None:

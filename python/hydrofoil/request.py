@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from hydrofoil import errors
 from hydrofoil.answer import Outcome
+from hydrofoil.go_text import HTML_ESCAPES, quote
 
 LONG_RUNNING = frozenset(("attach", "exec", "proxy", "log", "portforward"))
 """Subresources that, like watches, last until the client disconnects (controlplane `apiserver/config.go`)."""
@@ -265,20 +266,17 @@ def attributes(
     return RequestInfo("", "", verb, True, group, version, resource, subresource, namespace, name)
 
 
-_UNSAFE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-
-
 def refusal(user: User, info: RequestInfo, reason: str) -> errors.ApiError:
     """Return the 403 for a right that a user lacks (apiserver `responsewriters.ForbiddenStatusError`)."""
-    who = f"User {errors.quoted(user.name)} cannot {info.verb}"
+    who = f"User {quote(user.name)} cannot {info.verb}"
     if not info.resourceful:
-        text = f"{who} path {errors.quoted(info.path)}"
+        text = f"{who} path {quote(info.path)}"
     else:
         resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        text = f"{who} resource {errors.quoted(resource)} in API group {errors.quoted(info.group)} "
+        text = f"{who} resource {quote(resource)} in API group {quote(info.group)} "
         scope = info.scope
-        text += f"in the namespace {errors.quoted(scope)}" if scope else "at the cluster scope"
-    text = text.translate(_UNSAFE)
+        text += f"in the namespace {quote(scope)}" if scope else "at the cluster scope"
+    text = text.translate(HTML_ESCAPES)
     if reason:
         text += f": {reason}"
     if not info.group and not info.resource:

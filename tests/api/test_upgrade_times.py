@@ -112,10 +112,10 @@ async def test_a_handshake_without_end(monkeypatch: pytest.MonkeyPatch, certific
         silent = await asyncio.start_server(mute, "127.0.0.1", 0)
         port = silent.sockets[0].getsockname()[1]
         url = URL(f"https://127.0.0.1:{port}/")
-        found = await upgrade.dialled(url, ssl.create_default_context(), "hook.system.svc")
+        found = await upgrade.dial(url, ssl.create_default_context(), "hook.system.svc")
         assert found == "net/http: TLS handshake timeout"
         monkeypatch.setattr(upgrade, "DIAL_SECONDS", 0.1)
-        found = await upgrade.dialled(url, ssl.create_default_context(), "hook.system.svc")
+        found = await upgrade.dial(url, ssl.create_default_context(), "hook.system.svc")
         assert found == f"dial tcp 127.0.0.1:{port}: i/o timeout"
         over.set()
         silent.close()

@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.admission.options import ORDER
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 GROUP = "apiserver.config.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1alpha1", "apiserver.k8s.io/v1alpha1")
@@ -28,8 +28,8 @@ def read(path: str) -> Object:
     whole = _document(Path(path), path)
     kind, version = whole.get("kind", ""), whole.get("apiVersion", "")
     if kind != "AdmissionConfiguration" or version not in VERSIONS:
-        raise ValueError(f"no kind {quoted(str(kind))} is registered for version {quoted(str(version))} in {path}")
-    _known(whole, MEMBERS, "", path)
+        raise ValueError(f"no kind {quote(str(kind))} is registered for version {quote(str(version))} in {path}")
+    _check_members(whole, MEMBERS, "", path)
     listed = whole.get("plugins") or []
     if not isinstance(listed, list):
         raise ValueError(f"{path}: plugins must be a list")
@@ -37,10 +37,10 @@ def read(path: str) -> Object:
     for at, each in enumerate(listed):
         if not isinstance(each, dict):
             raise ValueError(f"{path}: plugins[{at}] must be an object")
-        _known(each, frozenset(("name", "path", "configuration")), f"plugins[{at}].", path)
+        _check_members(each, frozenset(("name", "path", "configuration")), f"plugins[{at}].", path)
         name = each.get("name", "")
         if name not in ORDER:
-            raise ValueError(f"admission plugin {quoted(str(name))} is unknown")
+            raise ValueError(f"admission plugin {quote(str(name))} is unknown")
         found[name] = _of_plugin(each, Path(path).parent)
     return found
 
@@ -57,9 +57,9 @@ def _of_plugin(raw: Object, folder: Path) -> Object:
     return found
 
 
-def _known(raw: Object, members: frozenset[str], at: str, path: str) -> None:
+def _check_members(raw: Object, members: frozenset[str], at: str, path: str) -> None:
     if unknown := sorted(set(raw) - members):
-        raise ValueError(f"strict decoding error: unknown field {quoted(at + unknown[0])} in {path}")
+        raise ValueError(f"strict decoding error: unknown field {quote(at + unknown[0])} in {path}")
 
 
 def _document(file: Path, shown: str) -> Object:
@@ -68,14 +68,14 @@ def _document(file: Path, shown: str) -> Object:
             data = opened.read(LARGEST + 1)
     except OSError as e:
         why = (e.strerror or "cannot be read").lower()
-        raise ValueError(f"unable to read admission control configuration from {quoted(shown)} [{why}]") from None
+        raise ValueError(f"unable to read admission control configuration from {quote(shown)} [{why}]") from None
     if len(data) > LARGEST:
         raise ValueError(f"{shown} is larger than {LARGEST} bytes")
     try:
         found = orjson.loads(engine.yaml_to_json(data))
     except (engine.DecodeError, ValueError) as e:
         line = " ".join(str(e).split())
-        raise ValueError(f"unable to read admission control configuration from {quoted(shown)} [{line}]") from None
+        raise ValueError(f"unable to read admission control configuration from {quote(shown)} [{line}]") from None
     if not isinstance(found, dict):
         raise ValueError(f"{shown} is not an object")
     return found

@@ -23,7 +23,7 @@ class LazyPlugin(Plugin):
 
     async def first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
         """Load the modules beside the loop, then take the step."""
-        await pool.imported(*self.modules)
+        await pool.import_modules(*self.modules)
         self.make()
         if (work := step(a)) is not None:
             await work

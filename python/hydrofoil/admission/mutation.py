@@ -7,6 +7,7 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.admission.matching.target import Target
 from hydrofoil.admission.matching.versioned_request import VersionedRequest
+from hydrofoil.go_text import quote
 
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner "
@@ -94,7 +95,7 @@ class Mutation:
         causes = []
         for field, now, was in (("name", meta.name, a.old.name), ("uid", meta.uid, a.old.uid)):
             if now != was and not (field == "uid" and not now):
-                text = f"Invalid value: {errors.quoted(now)}: {IMMUTABLE}"
+                text = f"Invalid value: {quote(now)}: {IMMUTABLE}"
                 causes.append(("FieldValueInvalid", text, f"metadata.{field}"))
         if causes:
             raise errors.invalid(a.resource.group, a.resource.kind, a.old.name, causes)

@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.rights import allows
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 
 Object = dict[str, Any]
@@ -21,15 +21,15 @@ async def check_audience(objects: Objects, a: Attributes, pod: Object, audiences
     if len(audiences) > 1:
         raise a.forbidden("node may only request 0 or 1 audiences")
     audience = audiences[0] if audiences else ""
-    if audience in set(_used(objects, pod)):
+    if audience in set(_audiences_of_pod(objects, pod)):
         return
     allowed = await allows(a, VERB, "", audience, version="v1", namespace=a.namespace, name=a.name)
     if not allowed:
-        text = f"audience {quoted(audience)} not found in pod spec volume, {a.user.name}"
+        text = f"audience {quote(audience)} not found in pod spec volume, {a.user.name}"
         raise a.forbidden(f"{text} is not authorized to request tokens for this audience")
 
 
-def _used(objects: Objects, pod: Object) -> Iterator[str]:
+def _audiences_of_pod(objects: Objects, pod: Object) -> Iterator[str]:
     """Yield the audiences of a pod: of its projected tokens, and of the drivers of its volumes."""
     namespace, name = pod["metadata"].get("namespace", ""), pod["metadata"]["name"]
     for volume in pod.get("spec", {}).get("volumes") or ():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hydrofoil.options import Options, Refused, Texts, anything, flag, quoted, words
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Refused, Texts, anything, flag, words
 
 ORDER = (
     "AlwaysAdmit",
@@ -55,7 +56,7 @@ def plugins(text: str) -> Texts:
     found = words(text)
     for name in found:
         if name not in ORDER:
-            raise Refused(f"<flag> plugin {quoted(name)} is unknown")
+            raise Refused(f"<flag> plugin {quote(name)} is unknown")
     return found
 
 

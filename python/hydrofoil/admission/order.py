@@ -112,7 +112,7 @@ GATES = {
 """Plug-ins that do nothing without a feature gate."""
 
 
-def gated(gates: Gates) -> frozenset[str]:
+def plugins_of_disabled_gates(gates: Gates) -> frozenset[str]:
     """Return the plug-ins whose gates are off."""
     return frozenset(name for name, gate in GATES.items() if not gates.enabled(gate))
 

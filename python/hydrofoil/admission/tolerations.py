@@ -7,7 +7,7 @@ from typing import Any
 Toleration = dict[str, Any]
 
 
-def merged(given: list[Toleration]) -> list[Toleration]:
+def merge_tolerations(given: list[Toleration]) -> list[Toleration]:
     """Return tolerations without those that another one covers (`MergeTolerations`)."""
     found: list[Toleration] = []
     for at, one in enumerate(given):

@@ -18,7 +18,7 @@ from hydrofoil.engine import Stored
 from hydrofoil.outbound.proxy import identity
 from hydrofoil.outbound.services import SERVICE_NAME, port_number, ready
 from hydrofoil.outbound.trust import Unreachable, reason
-from hydrofoil.pool import lasting
+from hydrofoil.pool import keep_running
 from hydrofoil.registry.objects import Objects
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
@@ -119,7 +119,7 @@ class Availability:
         if name not in self._checks:
             self._changed[name] = asyncio.Event()
             self._checks[name] = asyncio.create_task(
-                lasting(partial(self._check_on, name, self._changed[name]), f"the check of {name}", self._clock)
+                keep_running(partial(self._check_on, name, self._changed[name]), f"the check of {name}", self._clock)
             )
             self._watch()
         self._wake_check(name)

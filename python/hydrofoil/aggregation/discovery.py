@@ -24,7 +24,7 @@ def empty_kind() -> Object:
     return {"group": "", "version": "", "kind": ""}
 
 
-def aggregated(resources: Iterable[Object]) -> list[Object]:
+def to_aggregated(resources: Iterable[Object]) -> list[Object]:
     """Convert the resources of an APIResourceList (`ConvertGroupVersionIntoToDiscovery`)."""
     out: dict[str, Object] = {}
     for r in resources:

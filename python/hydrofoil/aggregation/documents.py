@@ -14,7 +14,7 @@ from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.apis.registration import Registration, Service
 from hydrofoil.clock import Clock
 from hydrofoil.outbound.trust import Unreachable
-from hydrofoil.pool import lasting
+from hydrofoil.pool import keep_running
 
 LOG = logging.getLogger("hydrofoil")
 REFRESH_SECONDS = 60.0
@@ -96,7 +96,7 @@ class Documents:
         else:
             self._events[name] = asyncio.Event()
             self._tasks[name] = asyncio.create_task(
-                lasting(partial(self._follow, name, self._events[name]), f"discovery of {name}", self._clock)
+                keep_running(partial(self._follow, name, self._events[name]), f"discovery of {name}", self._clock)
             )
 
     async def _follow(self, name: str, changed: asyncio.Event) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 
 from hydrofoil.aggregation.backends import Backends
-from hydrofoil.aggregation.discovery import aggregated, with_kinds
+from hydrofoil.aggregation.discovery import to_aggregated, with_kinds
 from hydrofoil.apis.registration import Registration, Service
 from hydrofoil.outbound import bounds
 from hydrofoil.outbound.proxy import identity
@@ -44,7 +44,7 @@ async def discovery(backends: Backends, registered: Registration, service: Servi
             raise Unreachable("service unavailable")
         if status == 200 and "as=APIGroupDiscoveryList" in media:
             wanted = registered.group, registered.version
-            for group in (await bounds.decoded(body)).get("items", ()):
+            for group in (await bounds.decode_json(body)).get("items", ()):
                 for version in group.get("versions", ()):
                     if (group["metadata"].get("name", ""), version["version"]) == wanted:
                         return with_kinds(version)
@@ -52,8 +52,8 @@ async def discovery(backends: Backends, registered: Registration, service: Servi
         status, _, body = await _get(backends, service, registered.path, "application/json", user)
         if status != 200:
             raise Unreachable(f"failed to download legacy discovery for {registered.path}: {status}")
-        resources = (await bounds.decoded(body)).get("resources") or ()
-        return {"version": registered.version, "resources": aggregated(resources)}
+        resources = (await bounds.decode_json(body)).get("resources") or ()
+        return {"version": registered.version, "resources": to_aggregated(resources)}
 
 
 async def openapi(backends: Backends, service: Service) -> tuple[Object, Object]:
@@ -61,9 +61,9 @@ async def openapi(backends: Backends, service: Service) -> tuple[Object, Object]
     with _asking():
         user = "system:aggregator"
         status, _, body = await _get(backends, service, "/openapi/v3", "application/json", user)
-        paths = (await bounds.decoded(body)).get("paths", {}) if status == 200 else {}
+        paths = (await bounds.decode_json(body)).get("paths", {}) if status == 200 else {}
         status, _, body = await _get(backends, service, "/openapi/v2", "application/json", user)
-        swagger = await bounds.decoded(body) if status == 200 else {}
+        swagger = await bounds.decode_json(body) if status == 200 else {}
         if (
             not isinstance(paths, dict)
             or not isinstance(swagger, dict)

@@ -116,7 +116,7 @@ class RemoteClient:
                     raise ValueError("an event is too large")
                 for line in lines:
                     if line.strip():
-                        yield _event(await bounds.decoded(line))
+                        yield _event(await bounds.decode_json(line))
 
     async def _ask(self, verb: str, remote: Remote, path: str, user: User, **more: Any) -> tuple[int, Any]:
         """Return status and body of an answer; None for a body that is no JSON. Raise ApiError if there is none."""
@@ -162,7 +162,7 @@ class RemoteClient:
 async def _body(answer: aiohttp.ClientResponse) -> Any:
     data = await bounds.read(answer, bounds.DOCUMENT)
     try:
-        return await bounds.decoded(data)
+        return await bounds.decode_json(data)
     except ValueError:
         return None
 

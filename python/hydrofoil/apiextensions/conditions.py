@@ -50,7 +50,7 @@ def bundle(definition: Definition) -> bytes:
     return base64.b64decode(client.get("caBundle") or "")
 
 
-def established(definition: Definition) -> Condition:
+def established_condition(definition: Definition) -> Condition:
     """Return the condition that follows the acceptance of names (`establishing_controller.go`)."""
     if bundle_problem(bundle(definition)):
         return "Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"
@@ -62,7 +62,7 @@ def establish(definition: Definition) -> Change | None:
     """Return the change of the condition Established once names are accepted; None if it is unchanged."""
     if not holds(definition, "NamesAccepted") or holds(definition, "Established"):
         return None
-    verdict = established(definition)
+    verdict = established_condition(definition)
     return None if same(definition, verdict) else lambda draft, clock: put(draft, verdict, clock)
 
 

@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 
 from hydrofoil.apiextensions import review
-from hydrofoil.apiextensions.review import ConversionFailed, mismatch, restored, unreadable
+from hydrofoil.apiextensions.review import ConversionFailed, mismatch, restore_metadata, unreadable
 from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.outbound import bounds
@@ -57,7 +57,7 @@ class Webhook:
         client: Object = webhook["clientConfig"]
         self._endpoint = Endpoint(client, SECONDS)
         self._services = services
-        self._review = review.supported(webhook["conversionReviewVersions"])
+        self._review = review.supported_version(webhook["conversionReviewVersions"])
         ca = base64.b64decode(client.get("caBundle", "")).strip()
         self._connections = Connections(Trust(ca), unpack=True)
         self._calls: dict[Key, Call] = {}
@@ -71,7 +71,7 @@ class Webhook:
             if own := {key: s for key, s in pending.items() if key not in self._calls}:
                 call = Call(set(own), self._keep(own, api_version))
                 self._calls.update(dict.fromkeys(own, call))
-                call.task.add_done_callback(heard)
+                call.task.add_done_callback(retrieve_result)
                 calls[id(call)] = call
             for call in calls.values():
                 why = await call.outcome()
@@ -132,7 +132,9 @@ class Webhook:
             if why := mismatch(original, answer, api_version):
                 raise ConversionFailed(f"conversion webhook for {kind} returned {why.replace('<i>', str(i))}")
             try:
-                out.append(orjson.dumps(restored(original, answer, kind), option=orjson.OPT_PASSTHROUGH_SUBCLASS))
+                out.append(
+                    orjson.dumps(restore_metadata(original, answer, kind), option=orjson.OPT_PASSTHROUGH_SUBCLASS)
+                )
             except TypeError:
                 why = unreadable(answer)
                 text = f"conversion webhook for {kind} returned invalid converted object at index {i}: {why}"
@@ -142,7 +144,7 @@ class Webhook:
     async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
         uid = self._chance.uid()
         body = review.request(self._review, uid, objects, api_version)
-        return review.converted(self._review, uid, await self._post(body, len(objects)))
+        return review.objects_of_response(self._review, uid, await self._post(body, len(objects)))
 
     async def _post(self, body: bytes, objects: int) -> Object:
         headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
@@ -173,7 +175,7 @@ class Webhook:
         problem = "the answer is no object"
         try:
             # In Go, `null` leaves a field as it is.
-            found = {} if data.strip() == b"null" else await bounds.decoded(data)
+            found = {} if data.strip() == b"null" else await bounds.decode_json(data)
         except orjson.JSONDecodeError as e:
             found, problem = review.reread(data), f"couldn't get version/kind; json parse error: {e}"
         answered = found if isinstance(found, dict) else None
@@ -187,7 +189,7 @@ class Webhook:
         return ConversionFailed(f'Post "{self._endpoint.url}": {why}')
 
 
-def heard(task: asyncio.Task[None]) -> None:
+def retrieve_result(task: asyncio.Task[None]) -> None:
     """Retrieve the result of a call: all its waiters may be gone."""
     if not task.cancelled():
         task.exception()

@@ -65,7 +65,7 @@ class Finalizer:
         stored = self._definitions.get(name)
         if stored is None or not going(definition := self._registry.outlines.of(stored)):
             return True
-        await self._definitions.write(name, begun)
+        await self._definitions.write(name, start_of_deletion)
         ended: Condition = ("Terminating", "False", "NeverEstablished", "resource was never established")
         if holds(definition, "Established"):
             await self._served.state.settled(name)
@@ -107,7 +107,7 @@ class Finalizer:
             kind = f"{instances.api_version}, Kind={instances.kind}"
             why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.message}"
             failed: Condition = ("Terminating", "True", FAILED, why)
-            await self._definitions.write(name, lambda _, found: reported(found, failed))
+            await self._definitions.write(name, lambda _, found: set_condition(found, failed))
             return False
         if collection.stats().objects:
             self._held.add(name)
@@ -115,14 +115,14 @@ class Finalizer:
         return True
 
 
-def reported(definition: Definition, verdict: Condition) -> Change | None:
+def set_condition(definition: Definition, verdict: Condition) -> Change | None:
     """Return the change that sets a condition."""
     return None if conditions.same(definition, verdict) else lambda draft, clock: conditions.put(draft, verdict, clock)
 
 
-def begun(_: Stored, definition: Definition) -> Change | None:
+def start_of_deletion(_: Stored, definition: Definition) -> Change | None:
     """Return the change at the start of the deletion of instances; a failure is reported until a success."""
     found = condition(definition, "Terminating")
     if not going(definition) or (found is not None and (found["status"], found["reason"]) == ("True", FAILED)):
         return None
-    return reported(definition, PROGRESS)
+    return set_condition(definition, PROGRESS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.apiextensions.conditions import Change, Condition, Definition, established, put, same
+from hydrofoil.apiextensions.conditions import Change, Condition, Definition, established_condition, put, same
 from hydrofoil.apiextensions.resources import condition, holds
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft
@@ -54,6 +54,6 @@ def names(definition: Definition, taken: Taken) -> Change | None:
         if reported is None and refused:
             put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"), clock)
         elif not refused and not holds(definition, "Established"):
-            put(draft, established(definition), clock)
+            put(draft, established_condition(definition), clock)
 
     return change

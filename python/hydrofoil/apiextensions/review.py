@@ -22,7 +22,7 @@ class ConversionFailed(ApiError):
         super().__init__(500, "", text)
 
 
-def supported(versions: list[str]) -> str:
+def supported_version(versions: list[str]) -> str:
     """Return the first version of ConversionReview that both sides support; empty if absent."""
     return next((v for v in versions if v in SUPPORTED), "")
 
@@ -35,7 +35,7 @@ def request(version: str, uid: str, objects: list[Object], api_version: str) -> 
     return orjson.dumps({"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": asked})
 
 
-def converted(version: str, uid: str, answer: Object) -> list[Object]:
+def objects_of_response(version: str, uid: str, answer: Object) -> list[Object]:
     """Return the objects of a response. Raise ConversionFailed."""
     found = f"{answer.get('apiVersion', '')}, Kind={answer.get('kind', '')}"
     wanted = f"{GROUP}/v1, Kind=ConversionReview"
@@ -112,7 +112,7 @@ def mismatch(original: Object, answer: Object, api_version: str) -> str:
     return ""
 
 
-def restored(original: Object, answer: Object, kind: str) -> Object:
+def restore_metadata(original: Object, answer: Object, kind: str) -> Object:
     """Return the response with the metadata of the original, labels and annotations aside (`restoreObjectMeta`)."""
     given = answer.get("metadata")
     if not isinstance(given, dict):

@@ -16,7 +16,7 @@ UNSET = -(2**31)
 """The replicas, during a change of a Scale, of an object that does not set them."""
 
 
-def _nested(raw: dict[str, Any], path: str, kind: type) -> Any:
+def _value_at_path(raw: dict[str, Any], path: str, kind: type) -> Any:
     """Return the value at a path; None if absent. Raise ApiError 500 for a value of another type."""
     here: Any = raw
     walked = ""
@@ -42,14 +42,14 @@ def _accessor(path: str, value: Any, expected: str) -> errors.ApiError:
     return errors.ApiError(500, "", text)
 
 
-def shown(resource: Resource, stored: Stored) -> tuple[dict[str, Any], bool]:
+def scale_of_object(resource: Resource, stored: Stored) -> tuple[dict[str, Any], bool]:
     """Return a custom resource as a Scale, and whether it sets its replicas."""
     paths = resource.raw["scale"]
     raw = orjson.loads(stored.json)
-    wanted = _nested(raw, paths["specReplicasPath"], int)
-    status: dict[str, Any] = {"replicas": _nested(raw, paths["statusReplicasPath"], int) or 0}
+    wanted = _value_at_path(raw, paths["specReplicasPath"], int)
+    status: dict[str, Any] = {"replicas": _value_at_path(raw, paths["statusReplicasPath"], int) or 0}
     if paths.get("labelSelectorPath"):
-        selector = _nested(raw, paths["labelSelectorPath"], str)
+        selector = _value_at_path(raw, paths["labelSelectorPath"], str)
         if selector:
             status["selector"] = selector
     scale = {
@@ -62,9 +62,9 @@ def shown(resource: Resource, stored: Stored) -> tuple[dict[str, Any], bool]:
     return scale, wanted is not None
 
 
-def wanted(resource: Resource, stored: Stored) -> dict[str, Any]:
+def scale_of_draft(resource: Resource, stored: Stored) -> dict[str, Any]:
     """Return the Scale of an object. Raise ApiError 500 if it sets no replicas."""
-    scale, found = shown(resource, stored)
+    scale, found = scale_of_object(resource, stored)
     if not found:
         why = f'the spec replicas field "{resource.raw["scale"]["specReplicasPath"]}" does not exist'
         raise errors.ApiError(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
@@ -73,13 +73,13 @@ def wanted(resource: Resource, stored: Stored) -> dict[str, Any]:
 
 def before(resource: Resource, stored: Stored) -> dict[str, Any]:
     """Return the Scale to be changed."""
-    scale, found = shown(resource, stored)
+    scale, found = scale_of_object(resource, stored)
     if not found:
         scale["spec"]["replicas"] = UNSET
     return scale
 
 
-def scaled(resource: Resource, stored: Stored, given: Draft) -> Draft:
+def apply_scale(resource: Resource, stored: Stored, given: Draft) -> Draft:
     """Return the object with the replicas of a Scale. Raise ApiError 400 if it sets none."""
     path = resource.raw["scale"]["specReplicasPath"]
     replicas = int(given.get(["spec", "replicas"]) or b"0")

@@ -10,7 +10,7 @@ import orjson
 from msgspec import Struct
 
 from hydrofoil import engine
-from hydrofoil.apis.emulation import BINARY, introduced
+from hydrofoil.apis.emulation import BINARY, minor_of_introduction
 from hydrofoil.apis.enablement import enablement
 from hydrofoil.apis.gates import Gates
 
@@ -107,7 +107,7 @@ class Resource(Struct, eq=False):
 
 
 @cache
-def packaged() -> tuple[dict[str, Any], engine.Catalog]:
+def load_package_data() -> tuple[dict[str, Any], engine.Catalog]:
     """Return the package data, and the built-in types made of it, which all servers of a process share."""
     data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
     return orjson.loads(data), engine.Catalog(data)
@@ -123,7 +123,7 @@ class Catalog:
         self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None, minor: int = BINARY
     ) -> None:
         """`minor`: the version whose resources are served."""
-        raw, self.native = packaged()
+        raw, self.native = load_package_data()
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
         self.release: str = raw["release"]
@@ -137,7 +137,7 @@ class Catalog:
         self.off: set[tuple[str, str, str]] = set()
         """Group, version and plural of resources served by default but not by this server."""
         for entry in raw["resources"]:
-            if minor < introduced(entry.get("lifecycle", {})):
+            if minor < minor_of_introduction(entry.get("lifecycle", {})):
                 continue
             if _enabled(entry, config) and (gates is None or gates.serves(entry["group"], entry["plural"])):
                 self._add(entry)

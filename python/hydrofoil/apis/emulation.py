@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hydrofoil.options import Refused, Texts, quoted, words
+from hydrofoil.go_text import quote
+from hydrofoil.options import Refused, Texts, words
 
 BINARY = 36
 """The minor version of this release."""
@@ -29,7 +30,7 @@ BETA_OFF_BEFORE = {"MutatingAdmissionPolicy": 36}
 VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})(\.\d{1,9})?")
 
 
-def emulated(text: str) -> Texts:
+def parse_emulated_version(text: str) -> Texts:
     """Read `1.35` or `kube=1.35`."""
     found = words(text)
     for word in found:
@@ -38,7 +39,7 @@ def emulated(text: str) -> Texts:
             raise Refused(f"component not registered: {component}")
         match = VERSION.fullmatch(version)
         if match is None:
-            raise Refused(f"could not parse {quoted(version)} as version")
+            raise Refused(f"could not parse {quote(version)} as version")
         if match[3]:
             raise Refused(f"patch version not allowed, got: kube={version}")
     return found
@@ -59,6 +60,6 @@ def minor_of(given: Texts) -> int:
     raise ValueError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
 
-def introduced(lifecycle: dict[str, str]) -> int:
+def minor_of_introduction(lifecycle: dict[str, str]) -> int:
     """Return the minor version in which a resource's version appeared."""
     return int(lifecycle.get("introduced", "1.0").partition(".")[2] or 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 SUBDOMAIN = rf"{LABEL}(\.{LABEL})*"
@@ -49,7 +49,7 @@ def domain_prefixed(path: str, field: str) -> list[str]:
     """Return the errors of a field that should be a path with a domain in front (`IsDomainPrefixedPath`)."""
 
     def invalid(value: str, why: str) -> str:
-        return f"{field}: Invalid value: {quoted(value)}: {why}"
+        return f"{field}: Invalid value: {quote(value)}: {why}"
 
     host, _, rest = path.partition("/")
     if not host or not rest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydrofoil.apis.emulation import emulated
+from hydrofoil.apis.emulation import parse_emulated_version
 from hydrofoil.options import Options, Refused, Texts, boolean, flag, pairs
 
 
@@ -45,7 +45,7 @@ class ApiOptions(Options):
     emulated_version: Texts = flag(
         "--emulated-version",
         Texts(),
-        emulated,
+        parse_emulated_version,
         "show the resources and features of this version: 1.33 to 1.36",
         value="VERSION",
     )

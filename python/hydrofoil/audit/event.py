@@ -75,7 +75,7 @@ def sender_of(user: User | None, addresses: tuple[str, ...], agent: str) -> Send
     try:
         members = engine.audit_sources(addresses, agent)
     except UnicodeEncodeError:
-        members = engine.audit_sources(addresses, cleaned(agent))
+        members = engine.audit_sources(addresses, clean_member(agent))
     return Sender(user, addresses, agent, shown, members)
 
 
@@ -131,7 +131,7 @@ class AuditEvent(Struct, eq=False):
         try:
             self.record = self.record.referring(*members)
         except UnicodeEncodeError:
-            self.record = self.record.referring(*map(cleaned, members))
+            self.record = self.record.referring(*map(clean_member, members))
 
     @property
     def wants_request(self) -> bool:
@@ -203,7 +203,7 @@ class AuditEvent(Struct, eq=False):
         if self.annotations is not None or truncated:
             notes = self._notes(TRUNCATED if truncated else {})
         elif self.verdict is not None:
-            notes = ALLOW if self.verdict is ALLOWED else decided(self.verdict)
+            notes = ALLOW if self.verdict is ALLOWED else encode_decision(self.verdict)
         return to(self.record, stage, at, self.acts, answer, notes)
 
     def _answer(self, code: int) -> bytes:
@@ -221,7 +221,7 @@ class AuditEvent(Struct, eq=False):
 
     def _notes(self, more: Mapping[str, str]) -> bytes:
         found = dict(self.annotations or {}) | dict(more)
-        return annotated(found if self.verdict is None else found | decision(self.verdict))
+        return encode_annotations(found if self.verdict is None else found | decision(self.verdict))
 
 
 def decision(verdict: Verdict) -> dict[str, str]:
@@ -233,21 +233,21 @@ def decision(verdict: Verdict) -> dict[str, str]:
 
 
 @lru_cache(MOST_DECISIONS)
-def decided(verdict: Verdict) -> bytes:
+def encode_decision(verdict: Verdict) -> bytes:
     """Return the annotations of a decision as JSON; most requests have no others."""
-    return annotated(decision(verdict))
+    return encode_annotations(decision(verdict))
 
 
-def annotated(found: Mapping[str, str]) -> bytes:
+def encode_annotations(found: Mapping[str, str]) -> bytes:
     """Return annotations as a member of an event."""
     return b',"annotations":{%s}' % b",".join(b"%s:%s" % (text(k), text(v)) for k, v in sorted(found.items()))
 
 
-ALLOW = annotated(decision(ALLOWED))
+ALLOW = encode_annotations(decision(ALLOWED))
 """The annotations of most requests."""
 
 
-def begun(id: str, chosen: Chosen, info: RequestInfo, sender: Sender, uri: str, received: int) -> AuditEvent:
+def begin_event(id: str, chosen: Chosen, info: RequestInfo, sender: Sender, uri: str, received: int) -> AuditEvent:
     """Return the record of a request: what its events share is encoded."""
     made = (
         chosen.level,
@@ -267,11 +267,11 @@ def begun(id: str, chosen: Chosen, info: RequestInfo, sender: Sender, uri: str, 
     try:
         record = engine.audit_record(*made)
     except UnicodeEncodeError:
-        record = engine.audit_record(*map(cleaned, made))
+        record = engine.audit_record(*map(clean_member, made))
     return AuditEvent(id, chosen, info, sender, uri, received, record)
 
 
-def cleaned(item: Any) -> Any:
+def clean_member(item: Any) -> Any:
     """Return a member of an event; in a text, replacement characters take the place of bytes that are no UTF-8."""
     return item.encode(errors="surrogateescape").decode(errors="replace") if isinstance(item, str) else item
 

@@ -6,13 +6,13 @@ from datetime import timedelta
 
 from hydrofoil.audit.event import AuditEvent
 from hydrofoil.clock import EPOCH
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.request import User
 
 
 def names(user: User | None, absent: str) -> str:
     """Return the groups of a user, each quoted."""
-    return absent if user is None or not user.groups else ",".join(quoted(group) for group in user.groups)
+    return absent if user is None or not user.groups else ",".join(quote(group) for group in user.groups)
 
 
 def line(event: AuditEvent, stage: str, code: int) -> bytes:
@@ -34,6 +34,6 @@ def line(event: AuditEvent, stage: str, code: int) -> bytes:
         ("namespace", event.info.scope or "<none>"),
         ("uri", event.uri),
     )
-    shown = " ".join(f"{name}={quoted(value)}" for name, value in members)
+    shown = " ".join(f"{name}={quote(value)}" for name, value in members)
     answer = str(code) if code else "<deferred>"
     return f'{received:%Y-%m-%dT%H:%M:%S.%fZ} AUDIT: {shown} response="{answer}"'.encode(errors="replace")

@@ -76,7 +76,7 @@ class LogBackend:
             return written
         if number < 2:
             self.added(number)
-        return None if number or not waits else refused()
+        return None if number or not waits else refuse_record()
 
     def added(self, number: int) -> None:
         """Plan the write of the first record that waits, or count one for which there was no room: its number is 0."""
@@ -89,7 +89,7 @@ class LogBackend:
         """Take a batch unless another one is being written."""
         if self._busy:
             return False
-        self._write(*joined(batch), {})
+        self._write(*join_records(batch), {})
         return True
 
     def _flush(self) -> None:
@@ -163,13 +163,13 @@ class LogBackend:
         self._jobs.put(None)
 
 
-def refused() -> asyncio.Future[bool]:
+def refuse_record() -> asyncio.Future[bool]:
     """Return a result that is known at once: not written."""
     future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
     future.set_result(False)
     return future
 
 
-def joined(records: Sequence[bytes]) -> tuple[bytes, list[int]]:
+def join_records(records: Sequence[bytes]) -> tuple[bytes, list[int]]:
     """Return records as lines, and the end of each."""
     return b"".join(b"%s\n" % record for record in records), list(accumulate(len(record) + 1 for record in records))

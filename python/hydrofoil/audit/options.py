@@ -8,7 +8,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from hydrofoil.options import Options, T, anything, boolean, flag, integer, quoted, seconds
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, T, anything, boolean, flag, integer, seconds
 
 MODES = ("batch", "blocking", "blocking-strict")
 FORMATS = ("legacy", "json")
@@ -22,7 +23,7 @@ def rate(text: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise ValueError(f"strconv.ParseFloat: parsing {quoted(text)}: invalid syntax")
+        raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax")
     return found
 
 
@@ -166,7 +167,7 @@ class Delivery(Struct, frozen=True):
         """Raise ValueError with upstream's message for values that cannot be used."""
         plugin = self.plugin
         if self.mode not in MODES:
-            allowed = quoted(",".join(MODES))
+            allowed = quote(",".join(MODES))
             raise ValueError(f"invalid audit {plugin} mode {self.mode}, allowed modes are {allowed}")
         if self.mode == "batch":
             asked: list[tuple[str, float]] = [("buffer size", self.buffer), ("max batch size", self.size)]
@@ -193,7 +194,7 @@ def check(options: AuditOptions) -> None:
     if options.audit_log_path:
         Delivery.of(options, "log").check()
         if options.audit_log_format not in FORMATS:
-            allowed = quoted(",".join(FORMATS))
+            allowed = quote(",".join(FORMATS))
             raise ValueError(f"invalid audit log format {options.audit_log_format}, allowed formats are {allowed}")
         for name in ("maxage", "maxbackup", "maxsize"):
             if (value := getattr(options, f"audit_log_{name}")) < 0:

@@ -13,7 +13,7 @@ from hydrofoil import engine, errors
 from hydrofoil.apis.names import NO_SUBDOMAIN, subdomain
 from hydrofoil.audit.level import LEVELS, STAGES, Chosen
 from hydrofoil.audit.policy import GroupResources, Policy, Rule
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 LOG = logging.getLogger("hydrofoil")
 LARGEST = 1 << 20
@@ -51,7 +51,7 @@ def load(path: str) -> Policy:
             data = file.read(LARGEST + 1)
     except OSError as e:
         why = (e.strerror or "cannot be read").lower()
-        text = f"loading audit policy file: failed to read file path {quoted(path)}"
+        text = f"loading audit policy file: failed to read file path {quote(path)}"
         raise ValueError(f"{text}: open {path}: {why}") from None
     try:
         return read(data)
@@ -73,7 +73,7 @@ def read(data: bytes) -> Policy:
         raise ValueError("failed decoding: Object 'Kind' is missing")
     named = (document.get("apiVersion") or "", document["kind"])
     if named != (VERSION, KIND):
-        version, kind = (quoted(str(name)) for name in named)
+        version, kind = (quote(str(name)) for name in named)
         raise ValueError(f"failed decoding: no kind {kind} is registered for version {version}")
     unknown: list[str] = []
     check_members(document, POLICY, "", unknown)
@@ -83,7 +83,7 @@ def read(data: bytes) -> Policy:
         for place, found in enumerate(rule.get("resources") or ()):
             check_members(found, RESOURCES, f"rules[{at}].resources[{place}].", unknown)
     if unknown:
-        shown = ", ".join(f"unknown field {quoted(name)}" for name in unknown[:10])
+        shown = ", ".join(f"unknown field {quote(name)}" for name in unknown[:10])
         LOG.warning("Audit policy contains errors, falling back to lenient decoding: %s", shown)
     omitted: list[str] = document.get("omitStages") or []
     problems = [*stage_problems(omitted, "omitStages")]
@@ -94,7 +94,7 @@ def read(data: bytes) -> Policy:
     if not rules:
         raise ValueError("loaded illegal policy with 0 rules")
     managed = bool(document.get("omitManagedFields"))
-    return Policy([made(rule, omitted, omits_managed=managed) for rule in rules])
+    return Policy([make_rule(rule, omitted, omits_managed=managed) for rule in rules])
 
 
 def check_members(found: Any, members: Members, where: str, unknown: list[str]) -> None:
@@ -109,12 +109,12 @@ def check_members(found: Any, members: Members, where: str, unknown: list[str]) 
             continue
         elif isinstance(kind, list):
             if not isinstance(value, list) or not all(isinstance(item, kind[0]) for item in value):
-                raise ValueError(f"failed decoding: {where}{name} must be a list of {named(kind[0])}")
+                raise ValueError(f"failed decoding: {where}{name} must be a list of {type_name(kind[0])}")
         elif not isinstance(value, kind):
-            raise ValueError(f"failed decoding: {where}{name} must be {named(kind)}")
+            raise ValueError(f"failed decoding: {where}{name} must be {type_name(kind)}")
 
 
-def named(kind: type) -> str:
+def type_name(kind: type) -> str:
     """Return the name of a type in messages."""
     return {str: "text", bool: "true or false"}.get(kind, "objects")
 
@@ -125,11 +125,11 @@ def rule_problems(rule: Object, where: str) -> Iterator[str]:
     if not level:
         yield f"{where}.level: Required value"
     elif level not in LEVELS:
-        shown = ", ".join(map(quoted, LEVELS))
-        yield f"{where}.level: Unsupported value: {quoted(level)}: supported values: {shown}"
+        shown = ", ".join(map(quote, LEVELS))
+        yield f"{where}.level: Unsupported value: {quote(level)}: supported values: {shown}"
     urls: list[str] = rule.get("nonResourceURLs") or []
     for at, url in enumerate(urls):
-        invalid = f"{where}.nonResourceURLs[{at}]: Invalid value: {quoted(url)}: non-resource URL"
+        invalid = f"{where}.nonResourceURLs[{at}]: Invalid value: {quote(url)}: non-resource URL"
         if url == "*":
             continue
         if not url.startswith("/"):
@@ -139,7 +139,7 @@ def rule_problems(rule: Object, where: str) -> Iterator[str]:
     for found in rule.get("resources") or ():
         group, names = found.get("group") or "", found.get("resourceNames") or []
         if group not in ("", "*"):
-            invalid = f"{where}.resources.group: Invalid value: {quoted(group)}"
+            invalid = f"{where}.resources.group: Invalid value: {quote(group)}"
             if len(group) > 253:
                 yield f"{invalid}: must be no more than 253 characters"
             elif not subdomain(group):
@@ -159,10 +159,10 @@ def stage_problems(stages: list[str], where: str) -> Iterator[str]:
     """Yield the refusals of stages (`validateOmitStages`)."""
     for at, stage in enumerate(stages):
         if stage not in STAGES:
-            yield f"{where}[{at}]: Invalid value: {quoted(stage)}: allowed stages are {','.join(STAGES)}"
+            yield f"{where}[{at}]: Invalid value: {quote(stage)}: allowed stages are {','.join(STAGES)}"
 
 
-def made(rule: Object, omitted: list[str], *, omits_managed: bool) -> Rule:
+def make_rule(rule: Object, omitted: list[str], *, omits_managed: bool) -> Rule:
     """Return a checked rule; stages and managed fields that the whole policy omits are omitted by each rule."""
 
     def texts(name: str, of: Object = rule) -> frozenset[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hydrofoil.audit import legacy
 from hydrofoil.audit.addresses import source_addresses
-from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begun, sender_of
+from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begin_event, sender_of
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
 from hydrofoil.audit.log import LogBackend
 from hydrofoil.audit.metrics import Counts
@@ -98,7 +98,7 @@ class Audit:
         sender = self._senders.get(sent)
         if sender is None or sender.user is not user:
             sender = self._sender(user, sent)
-        return begun(request.audit_id, chosen, info, sender, uri, self.clock.nanoseconds())
+        return begin_event(request.audit_id, chosen, info, sender, uri, self.clock.nanoseconds())
 
     def _sender(self, user: User | None, sent: Sent) -> Sender:
         """Return the sender of a request, and keep it unless its headers are long."""
@@ -165,7 +165,7 @@ def auditing(options: AuditOptions, clock: Clock, chance: Chance, counts: Counts
     policy = load(options.audit_policy_file) if options.audit_policy_file else None
     plugins = []
     if options.audit_log_path:
-        file = opened(options, clock)
+        file = open_log(options, clock)
         if policy is None:
             file.close()
         else:
@@ -194,7 +194,7 @@ def server(path: str) -> Target:
         raise ValueError(f"initializing audit webhook: {e}") from None
 
 
-def opened(options: AuditOptions, clock: Clock) -> LogFile:
+def open_log(options: AuditOptions, clock: Clock) -> LogFile:
     """Return the file of the log. Raise ValueError."""
     path = options.audit_log_path
     try:

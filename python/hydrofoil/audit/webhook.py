@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from hydrofoil.audit.batches import MOST_BYTES, Batches
 from hydrofoil.audit.event import TYPE
-from hydrofoil.audit.log import QUIET_SECONDS, refused
+from hydrofoil.audit.log import QUIET_SECONDS, refuse_record
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import Delivery
 from hydrofoil.clock import Chance, Clock
@@ -67,7 +67,7 @@ class WebhookBackend:
             return None
         if self._under_way >= MOST_SINGLE or self._bytes + len(line) > MOST_BYTES:
             self._lost("webhook", 1, "the webhook does not keep up")
-            return refused() if waits else None
+            return refuse_record() if waits else None
         sent: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._start([line], sent)
         return sent if waits else None

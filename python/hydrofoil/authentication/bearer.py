@@ -27,7 +27,7 @@ def bearer(value: str, warnings: list[str]) -> str:
     return token
 
 
-def decoded(text: str) -> bytes | None:
+def decode_base64url(text: str) -> bytes | None:
     """Return the bytes of base64url without padding; None for anything else (Go's `RawURLEncoding`)."""
     if len(text) % 4 == 1 or BASE64URL.fullmatch(text) is None:
         return None
@@ -57,7 +57,7 @@ def subprotocols(headers: Headers) -> tuple[str, list[str]]:
             if seen:
                 raise Rejected("multiple bearer token protocols specified")
             seen = True
-            data = decoded(name.removeprefix(PREFIX))
+            data = decode_base64url(name.removeprefix(PREFIX))
             if data is None:
                 raise Rejected(ENCODING)
             try:

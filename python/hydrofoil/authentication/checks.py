@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from hydrofoil.authentication.options import AccountOptions, AuthenticationOptions, CredentialOptions
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 LEAST_LONGEST, MOST_LONGEST = 3600.0, float(1 << 32)
 """Bounds in seconds of the longest life of a token."""
@@ -28,7 +28,7 @@ def _check_proxies(options: CredentialOptions) -> None:
     }
     for name, given in values.items():
         if not all(value.strip() for value in given):
-            raise ValueError(f"empty value in {quoted(name)}")
+            raise ValueError(f"empty value in {quote(name)}")
 
 
 def _check_accounts(options: AccountOptions) -> None:
@@ -37,7 +37,7 @@ def _check_accounts(options: AccountOptions) -> None:
         if not issuer:
             raise ValueError("service-account-issuer should not be an empty string")
         if issuer in seen:
-            raise ValueError(f"service-account-issuer {quoted(issuer)} is already specified")
+            raise ValueError(f"service-account-issuer {quote(issuer)} is already specified")
         seen.add(issuer)
     longest = options.service_account_max_token_expiration
     if longest and not LEAST_LONGEST <= longest <= MOST_LONGEST:

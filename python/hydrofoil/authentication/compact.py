@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from hydrofoil.authentication.bearer import decoded
+from hydrofoil.authentication.bearer import decode_base64url
 
 LONGEST = 128 * 1024
 """The longest token that is read, in characters; upstream bounds the whole head of a request by 1 MiB."""
@@ -31,14 +31,14 @@ def read(token: str) -> Compact | None:
     if len(token) > LONGEST or token.count(".") != 2:
         return None
     header, claims, signature = token.split(".")
-    if decoded(signature) is None:
+    if decode_base64url(signature) is None:
         return None
     head, body = _members(header), _members(claims)
     return None if head is None or body is None else Compact(head, body)
 
 
 def _members(part: str) -> dict[str, Any] | None:
-    data = decoded(part)
+    data = decode_base64url(part)
     if not data:
         return None
     try:

@@ -16,7 +16,7 @@ def records(text: str) -> Iterator[list[str]]:
         lines.pop()
     at = 0
     while at < len(lines):
-        line = _ended(lines[at])
+        line = _strip_carriage_return(lines[at])
         at += 1
         if not line:
             continue
@@ -24,7 +24,7 @@ def records(text: str) -> Iterator[list[str]]:
         yield record
 
 
-def _ended(line: str) -> str:
+def _strip_carriage_return(line: str) -> str:
     """Return a line without the carriage return before its end."""
     return line[:-1] if line.endswith("\r") else line
 
@@ -53,7 +53,7 @@ def _record(lines: list[str], line: str, at: int) -> tuple[list[str], int]:
                         f'record on line {start}; parse error on line {at}: extraneous or missing " in quoted-field'
                     )
                 field += "\n"
-                line = _ended(lines[at])
+                line = _strip_carriage_return(lines[at])
                 at += 1
             elif rest.startswith('"'):
                 field += '"'

@@ -76,7 +76,7 @@ class FrontProxy:
             for header, value in headers.items():
                 low = header.lower()
                 if low.startswith(prefix):
-                    key = unescaped(low[len(prefix) :])
+                    key = unescape_key(low[len(prefix) :])
                     extra[key] = (*extra.get(key, ()), value)
         return User(name, first(headers, names.uids), tuple(groups), extra)
 
@@ -86,7 +86,7 @@ def first(headers: Headers, names: tuple[str, ...]) -> str:
     return next((value for name in names if (value := headers.get(name, ""))), "")
 
 
-def unescaped(key: str) -> str:
+def unescape_key(key: str) -> str:
     """Return a key without its percent escapes, or as it is if one is malformed (Go's `url.PathUnescape`)."""
     if "%" not in key or ESCAPES.fullmatch(key) is None:
         return key

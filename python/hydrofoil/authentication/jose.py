@@ -7,7 +7,7 @@ import binascii
 import json
 from typing import Any
 
-from hydrofoil.authentication.bearer import decoded
+from hydrofoil.authentication.bearer import decode_base64url
 
 TEXTS = {"kid": "key ID", "alg": "algorithm", "nonce": "nonce"}
 """Members that must be texts, as go-jose calls them."""
@@ -30,18 +30,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def repeated(part: str) -> str:
+def find_repeated_member(part: str) -> str:
     """Return why the JSON of a part of a token has a member twice, at any depth; empty if it has none."""
     try:
-        json.loads(decoded(part) or b"", object_pairs_hook=_once)
+        json.loads(decode_base64url(part) or b"", object_pairs_hook=_once)
     except (ValueError, RecursionError) as e:
         return str(e)
     return ""
 
 
-def malformed(token: str, header: dict[str, Any]) -> str:
+def find_malformation(token: str, header: dict[str, Any]) -> str:
     """Return why a token with this header is no signed token at all; empty if it is one."""
-    if why := repeated(token.partition(".")[0]):
+    if why := find_repeated_member(token.partition(".")[0]):
         return why
     for name, shown in TEXTS.items():
         if not isinstance(header.get(name), str | None):

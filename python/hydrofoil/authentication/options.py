@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from hydrofoil.options import Options, Refused, Texts, anything, boolean, flag, once, pairs, quoted, seconds, words
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Refused, Texts, anything, boolean, flag, once, pairs, seconds, words
 
 EVERY: Texts = Texts()
 
@@ -37,8 +38,8 @@ def issuer(text: str) -> Texts:
         except ValueError as e:
             why = str(e)
     if why:
-        what = f"service-account-issuer {quoted(text)} contained a ':' but was not a valid URL"
-        raise Refused(f"{what}: parse {quoted(text)}: {why}")
+        what = f"service-account-issuer {quote(text)} contained a ':' but was not a valid URL"
+        raise Refused(f"{what}: parse {quote(text)}: {why}")
     return Texts((text,))
 
 

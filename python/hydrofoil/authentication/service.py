@@ -29,7 +29,7 @@ from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.authentication.published import Published
 from hydrofoil.authentication.static_tokens import load
-from hydrofoil.authentication.union import Known, Tokens, grouped
+from hydrofoil.authentication.union import Known, Tokens, add_group
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.counting import Histogram
 from hydrofoil.errors import ApiError
@@ -162,7 +162,7 @@ class Authentication:
         if (kept := self._tokens.kept(token)) is not None:
             return self._accepted(request, kept)
         if self._guests is not None and (guest := self._guests.find(token)) is not None:
-            return grouped(guest)
+            return add_group(guest)
         if self._strict:
             return self._waiting(request, token)
         found = compact.read(token)
@@ -180,7 +180,7 @@ class Authentication:
                 failed = True
                 continue
             if login is not None:
-                return Login(grouped(login.user)), False
+                return Login(add_group(login.user)), False
         return None, failed
 
     async def _waiting(self, request: Incoming, token: str, *, failed: bool = False) -> User:

@@ -79,7 +79,7 @@ class Tokens:
             self.fetches.end_fetch(failed=failed)
             self.fetches.end_wait(since)
         if login is None:
-            raise Rejected(aggregated(reasons))
+            raise Rejected(aggregate_reasons(reasons))
         if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:
             self._logins.put(key, login)
         return login
@@ -96,7 +96,7 @@ class Tokens:
                 reasons.append(str(e))
                 continue
             if found is not None:
-                return replace(found, user=grouped(found.user), audiences=found.audiences or good)
+                return replace(found, user=add_group(found.user), audiences=found.audiences or good)
         return None
 
 
@@ -109,13 +109,13 @@ def readable(token: str) -> bool:
     return True
 
 
-def aggregated(reasons: Sequence[str]) -> str:
+def aggregate_reasons(reasons: Sequence[str]) -> str:
     """Return one text for reasons, each once (apimachinery `util/errors`)."""
     each = list(dict.fromkeys(reasons))
     return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
-def grouped(user: User) -> User:
+def add_group(user: User) -> User:
     """Return a user with the group of all authenticated ones (`group/authenticated_group_adder.go`)."""
     if user.name == ANONYMOUS_NAME or AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
         return user

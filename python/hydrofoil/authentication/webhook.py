@@ -11,7 +11,7 @@ import orjson
 from hydrofoil.authentication.cache import MOST, Fetches, digest
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.outbound.bounds import decoded
+from hydrofoil.outbound.bounds import decode_json
 from hydrofoil.outbound.target import Reply, Reset, Target
 from hydrofoil.outbound.trust import Unreachable
 from hydrofoil.request import User
@@ -86,7 +86,7 @@ class TokenWebhook:
         task = self._asked.get(key)
         if task is None:
             task = self._asked[key] = asyncio.create_task(self._review(key, token), name="token review")
-            task.add_done_callback(_retrieved)
+            task.add_done_callback(_retrieve_result)
         since = self._fetches.wait()
         try:
             # A client that leaves does not end the call for others.
@@ -147,7 +147,7 @@ class TokenWebhook:
         except Unreachable as e:
             raise _Failed(str(e), again=False) from None
         try:
-            found = await decoded(reply.body)
+            found = await decode_json(reply.body)
         except orjson.JSONDecodeError:
             found = None
         if not 200 <= reply.status <= 206:
@@ -176,7 +176,7 @@ class TokenWebhook:
         return Login(_user(status.get("user")), audiences)
 
 
-def _retrieved(task: asyncio.Task[Login | None]) -> None:
+def _retrieve_result(task: asyncio.Task[Login | None]) -> None:
     """Retrieve the result of a call: all its waiters may be gone."""
     if not task.cancelled():
         task.exception()

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Sequence
 
 from hydrofoil import engine
 from hydrofoil.authorization.metrics import Metrics
-from hydrofoil.authorization.reviews import Object, encoded
+from hydrofoil.authorization.reviews import Object, encode_json
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import aggregate
 from hydrofoil.pace.turn import current_turn
@@ -97,4 +97,4 @@ def variables(review: Object) -> bytes:
         request["resourceAttributes"] = {key: given.get(key, "") for key in _STRINGS} | selectors
     if (path := review.get("nonResourceAttributes")) is not None:
         request["nonResourceAttributes"] = {"path": path.get("path", ""), "verb": path.get("verb", "")}
-    return encoded(request)
+    return encode_json(request)

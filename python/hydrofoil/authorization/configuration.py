@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.authorization.conditions import Condition
-from hydrofoil.errors import aggregate, quoted
+from hydrofoil.errors import aggregate
+from hydrofoil.go_text import format_duration, quote
 
 GROUP = "apiserver.config.k8s.io"
 KIND = "AuthorizationConfiguration"
@@ -44,42 +45,20 @@ class Configured(Struct, frozen=True):
     webhook: WebhookConfig | None = None
 
 
-def duration(seconds: float) -> str:
-    """Return a duration as Go writes it: `1m30s`, `500ms`."""
-    sign, nanoseconds = ("-" if seconds < 0 else ""), round(abs(seconds) * 1e9)
-    if nanoseconds < 10**9:
-        for unit, size in (("ms", 10**6), ("µs", 10**3), ("ns", 1)):
-            if nanoseconds >= size:
-                return f"{sign}{_number(nanoseconds, size)}{unit}"
-        return "0s"
-    minutes, rest = divmod(nanoseconds, 60 * 10**9)
-    hours, minutes = divmod(minutes, 60)
-    out = f"{_number(rest, 10**9)}s"
-    if hours or minutes:
-        out = f"{minutes}m{out}"
-    return sign + (f"{hours}h{out}" if hours else out)
-
-
-def _number(amount: int, unit: int) -> str:
-    whole, rest = divmod(amount, unit)
-    digits = f"{rest:0{len(str(unit)) - 1}d}".rstrip("0") if rest else ""
-    return f"{whole}.{digits}" if digits else str(whole)
-
-
 def load(data: bytes, required: Collection[str] = ()) -> tuple[Configured, ...]:
     """Return the authorizers in a configuration; `required` types must be among them (`LoadAndValidateData`).
 
     It looks at the files that the configuration names. Raise ValueError with one line.
     """
     try:
-        whole = _decoded(data)
+        whole = _decode_document(data)
     except ValueError as e:
         raise ValueError(f"failed to load AuthorizationConfiguration from file: {e}") from None
     given = whole.get("authorizers") or []
     problems = _Problems()
     if not given:
         problems.add("authorizers", "Required value: at least one authorization mode must be defined")
-    found = _checked(given, problems)
+    found = _check_authorizers(given, problems)
     if problems.found:
         # Errors of expressions show the place in lines of their own.
         raise ValueError(" ".join(aggregate(problems.found).split()))
@@ -107,11 +86,11 @@ class _Problems:
 
     def unsupported(self, path: str, value: str, supported: Collection[str]) -> None:
         """Add the error of an unsupported value."""
-        known = ", ".join(map(quoted, supported))
-        self.add(path, f"Unsupported value: {quoted(value)}: supported values: {known}")
+        known = ", ".join(map(quote, supported))
+        self.add(path, f"Unsupported value: {quote(value)}: supported values: {known}")
 
 
-def _checked(given: list[Object], problems: _Problems) -> list[Configured]:
+def _check_authorizers(given: list[Object], problems: _Problems) -> list[Configured]:
     """Check the authorizers (`ValidateAuthorizationConfiguration`)."""
     found: list[Configured] = []
     types: set[str] = set()
@@ -126,15 +105,15 @@ def _checked(given: list[Object], problems: _Problems) -> list[Configured]:
             problems.unsupported(f"{path}.type", kind, TYPES)
             continue
         if kind in types and kind != "Webhook":
-            problems.add(f"{path}.type", f"Duplicate value: {quoted(kind)}")
+            problems.add(f"{path}.type", f"Duplicate value: {quote(kind)}")
             continue
         types.add(kind)
         if not name:
             problems.add(f"{path}.name", "Required value")
         elif name in names:
-            problems.add(f"{path}.name", f"Duplicate value: {quoted(name)}")
+            problems.add(f"{path}.name", f"Duplicate value: {quote(name)}")
         elif why := _name_problem(name):
-            problems.add(f"{path}.name", f"Invalid value: {quoted(name)}: authorizer name is invalid: {why}")
+            problems.add(f"{path}.name", f"Invalid value: {quote(name)}: authorizer name is invalid: {why}")
         names.add(name)
         if kind != "Webhook":
             if webhook is not None:
@@ -168,12 +147,12 @@ def _webhook(path: str, given: Object, problems: _Problems) -> WebhookConfig:
     if not timeout:
         problems.add(f"{path}.timeout", "Required value")
     elif not 0 < timeout <= LONGEST_TIMEOUT:
-        problems.add(f"{path}.timeout", f"Invalid value: {quoted(duration(timeout))}: must be > 0s and <= 30s")
+        problems.add(f"{path}.timeout", f"Invalid value: {quote(format_duration(timeout))}: must be > 0s and <= 30s")
     times = []
     for member, usual in (("authorizedTTL", 300.0), ("unauthorizedTTL", 30.0)):
         seconds = given.get(member) or usual
         if seconds < 0:
-            problems.add(f"{path}.{member}", f"Invalid value: {quoted(duration(seconds))}: must be > 0s")
+            problems.add(f"{path}.{member}", f"Invalid value: {quote(format_duration(seconds))}: must be > 0s")
         times.append(seconds)
     version = given.get("subjectAccessReviewVersion") or ""
     _one_of(f"{path}.subjectAccessReviewVersion", version, ("v1", "v1beta1"), problems)
@@ -215,25 +194,25 @@ def _connection(path: str, given: Object, problems: _Problems) -> str:
         problems.add(f"{path}.type", "Required value")
     elif kind == "InClusterConfig":
         if file is not None:
-            problems.add(where, f"Invalid value: {quoted(file)}: can only be set when type=KubeConfigFile")
+            problems.add(where, f"Invalid value: {quote(file)}: can only be set when type=KubeConfigFile")
         else:
             # Upstream's server ends later, for want of a file.
-            problems.add(f"{path}.type", f"Invalid value: {quoted(kind)}: is not allowed for kube-apiserver")
+            problems.add(f"{path}.type", f"Invalid value: {quote(kind)}: is not allowed for kube-apiserver")
     elif kind != "KubeConfigFile":
         problems.unsupported(f"{path}.type", kind, ("InClusterConfig", "KubeConfigFile"))
     elif not file:
         problems.add(where, "Required value")
     elif not file.startswith("/"):
-        problems.add(where, f"Invalid value: {quoted(file)}: must be an absolute path")
+        problems.add(where, f"Invalid value: {quote(file)}: must be an absolute path")
     else:
         try:
             regular = Path(file).stat() and Path(file).is_file()
         except OSError as e:
             why = f"error loading file: stat {file}: {(e.strerror or str(e)).lower()}"
-            problems.add(where, f"Invalid value: {quoted(file)}: {why}")
+            problems.add(where, f"Invalid value: {quote(file)}: {why}")
         else:
             if not regular:
-                problems.add(where, f"Invalid value: {quoted(file)}: must be a regular file")
+                problems.add(where, f"Invalid value: {quote(file)}: must be a regular file")
     return file or ""
 
 
@@ -248,19 +227,19 @@ def _check_conditions(path: str, texts: list[str], problems: _Problems) -> None:
         if not text.strip():
             problems.add(where, "Required value")
         elif text in seen:
-            problems.add(where, f"Duplicate value: {quoted(text)}")
+            problems.add(where, f"Duplicate value: {quote(text)}")
         else:
             seen.add(text)
             try:
                 Condition(text)
             except ValueError as e:
-                problems.add(where, f"Invalid value: {quoted(text)}: {e}")
+                problems.add(where, f"Invalid value: {quote(text)}: {e}")
 
 
 # ---- decoding
 
 
-def _decoded(data: bytes) -> Object:
+def _decode_document(data: bytes) -> Object:
     """Decode YAML or JSON; unknown members are errors. Raise ValueError."""
     try:
         whole = orjson.loads(engine.yaml_to_json(data)) if data.strip() else {}
@@ -276,7 +255,7 @@ def _decoded(data: bytes) -> Object:
     if not version:
         raise ValueError("Object 'apiVersion' is missing")
     if kind != KIND or version not in [f"{GROUP}/{v}" for v in VERSIONS]:
-        raise ValueError(f"no kind {quoted(kind)} is registered for version {quoted(version)}")
+        raise ValueError(f"no kind {quote(kind)} is registered for version {quote(version)}")
     unknown: list[str] = []
     out: Object = _object(_WHOLE)(whole, "", unknown)
     if unknown:
@@ -306,7 +285,7 @@ def _duration(value: Any, path: str, unknown: list[str]) -> float | None:
     text = _TEXT(value, path, unknown)
     found = None if text is None else engine.duration(text)
     if text is not None and found is None:
-        raise ValueError(f"time: invalid duration {quoted(text)}")
+        raise ValueError(f"time: invalid duration {quote(text)}")
     return found
 
 
@@ -333,7 +312,7 @@ def _object(members: dict[str, Read]) -> Read:
             if key in members:
                 out[key] = members[key](each, where, unknown)
             else:
-                unknown.append(f"unknown field {quoted(where)}")
+                unknown.append(f"unknown field {quote(where)}")
         return out
 
     return read

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from hydrofoil import errors
 from hydrofoil.apis.names import NODE_OF_ACCOUNT, account_of, domain_prefixed, node_of
+from hydrofoil.go_text import quote
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes, refusal
 
@@ -210,7 +211,7 @@ def invalid_extra(extra: Mapping[str, tuple[str, ...]]) -> str:
         if why := domain_prefixed(key, "extra.key"):
             return f"impersonating an invalid key in extra is not allowed: {errors.aggregate(why)}"
         if key != key.lower():
-            return f"impersonating a non-lowercase key in extra is not allowed: {errors.quoted(key)}"
+            return f"impersonating a non-lowercase key in extra is not allowed: {quote(key)}"
         if "" in values:
             return "impersonating the empty string value in extra is not allowed"
     return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hydrofoil.errors import aggregate
-from hydrofoil.options import Options, Texts, anything, flag, flags, quoted, seconds, words
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Texts, anything, flag, flags, seconds, words
 
 NONE: Texts = Texts()
 
@@ -72,16 +73,16 @@ def check(options: AuthorizationOptions) -> None:
     why = []
     for mode in named:
         if mode not in MODES:
-            why.append(f"authorization-mode {quoted(mode)} is not a valid mode")
+            why.append(f"authorization-mode {quote(mode)} is not a valid mode")
         if mode == "Webhook" and not webhook:
             why.append("authorization-mode Webhook's authorization config file not passed")
     if "Webhook" in named and version not in VERSIONS:
-        known = ", ".join(map(quoted, VERSIONS))
-        why.append(f"unsupported webhook authorizer version {quoted(version)}, supported versions are {known}")
+        known = ", ".join(map(quote, VERSIONS))
+        why.append(f"unsupported webhook authorizer version {quote(version)}, supported versions are {known}")
     if webhook and "Webhook" not in named:
         why.append("cannot specify --authorization-webhook-config-file without mode Webhook")
     if len({*named}) < len(named):
-        shown = " ".join(map(quoted, named))
+        shown = " ".join(map(quote, named))
         why.append(f"authorization-mode [{shown}] has mode specified more than once")
     if why:
         raise ValueError(aggregate(why))

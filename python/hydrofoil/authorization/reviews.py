@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.authorization.selectors import selection, shown
+from hydrofoil.authorization.selectors import encode_requirements, selection
 from hydrofoil.request import RequestInfo, User, Verdict
 
 GROUP = "authorization.k8s.io"
@@ -31,9 +31,9 @@ def attributes(info: RequestInfo) -> Object:
     found = {key: value for key, value in found.items() if value}
     selected = selection(info)
     if selected.fields:
-        found["fieldSelector"] = {"requirements": shown(selected.fields)}
+        found["fieldSelector"] = {"requirements": encode_requirements(selected.fields)}
     if selected.labels:
-        found["labelSelector"] = {"requirements": shown(selected.labels)}
+        found["labelSelector"] = {"requirements": encode_requirements(selected.labels)}
     return found
 
 
@@ -55,7 +55,7 @@ def spec(user: User, info: RequestInfo) -> Object:
     return found
 
 
-def encoded(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """Return JSON; bytes of a client that are not UTF-8 become U+FFFD, as Go writes them."""
     try:
         return orjson.dumps(value)
@@ -76,7 +76,7 @@ def key_of(review: Object) -> bytes:
 
     The user chooses most of it: its length is bounded by `may_be_kept` and by that of headers.
     """
-    return encoded(review)
+    return encode_json(review)
 
 
 def may_be_kept(info: RequestInfo) -> bool:
@@ -96,7 +96,7 @@ def body(review: Object, version: str) -> bytes:
         "spec": review,
         "status": {"allowed": False},
     }
-    return encoded(whole) + b"\n"
+    return encode_json(whole) + b"\n"
 
 
 def verdict(answer: Any, version: str) -> Verdict:

@@ -45,11 +45,11 @@ def _selection(info: RequestInfo) -> Selection:
         given.setdefault(key, value)
     return Selection(
         fields(given.get("fieldSelector", "")) or (),
-        _known(labels(given.get("labelSelector", "")) or ()),
+        _known_requirements(labels(given.get("labelSelector", "")) or ()),
     )
 
 
-def _known(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
+def _known_requirements(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
     return tuple(r for r in requirements if r.operator)
 
 
@@ -60,7 +60,7 @@ def fields(text: str) -> tuple[Requirement, ...] | None:
         if not term:
             continue
         match = _FIELD.fullmatch(term)
-        value = None if match is None else _unescaped(match[3])
+        value = None if match is None else _unescape_value(match[3])
         if match is None or value is None:
             return None
         found.append(Requirement(match[1], "NotIn" if match[2] == "!=" else "In", (value,)))
@@ -81,7 +81,7 @@ def _terms(text: str) -> Iterator[str]:
     yield text[begun:]
 
 
-def _unescaped(value: str) -> str | None:
+def _unescape_value(value: str) -> str | None:
     """Return a value without its escapes; None for an invalid one (`UnescapeValue`)."""
     out, escaped = [], False
     for c in value:
@@ -154,7 +154,7 @@ class _Labels:
         if operator not in _OPERATORS:
             raise _Invalid
         values = self._several() if operator in ("in", "notin") else (self._exact(),)
-        return made(key, _OPERATORS[operator], values, number=operator in ("<", ">"))
+        return make_requirement(key, _OPERATORS[operator], values, number=operator in ("<", ">"))
 
     def _exact(self) -> str:
         """Return one value, which may be empty."""
@@ -186,7 +186,7 @@ class _Labels:
         return tuple(sorted(values))
 
 
-def made(key: str, operator: str, values: tuple[str, ...], *, number: bool = False) -> Requirement:
+def make_requirement(key: str, operator: str, values: tuple[str, ...], *, number: bool = False) -> Requirement:
     """Return a checked requirement on a label (`labels.NewRequirement`). Raise ValueError."""
     wanted = bool(values) if operator in ("In", "NotIn") or number else not values
     if not wanted or not is_qualified(key) or not all(map(is_value, values)):
@@ -209,7 +209,7 @@ def is_value(value: str) -> bool:
     return not value or (len(value) <= 63 and _NAME.fullmatch(value) is not None)
 
 
-def reviewed(attributes: dict[str, Any]) -> tuple[Selection, str]:
+def selection_of_review(attributes: dict[str, Any]) -> tuple[Selection, str]:
     """Return the selectors in the `resourceAttributes` of an access review, and its `evaluationError`.
 
     Those that cannot be understood are left out and reported (pkg/registry/authorization `util/helpers.go`).
@@ -234,7 +234,7 @@ def reviewed(attributes: dict[str, Any]) -> tuple[Selection, str]:
         if bad:
             partly = "partially " if known else ""
             texts.append(f"spec.resourceAttributes.{member} {partly}ignored due to parse error")
-        found[member] = _known(known)
+        found[member] = _known_requirements(known)
     return Selection(found["fieldSelector"], found["labelSelector"]), "; ".join(texts)
 
 
@@ -249,10 +249,10 @@ def _label(requirement: dict[str, Any]) -> Requirement:
     operator = requirement.get("operator", "")
     if operator not in ("In", "NotIn", "Exists", "DoesNotExist"):
         raise _Invalid
-    return made(requirement.get("key", ""), operator, tuple(requirement.get("values") or ()))
+    return make_requirement(requirement.get("key", ""), operator, tuple(requirement.get("values") or ()))
 
 
-def shown(requirements: Sequence[Requirement]) -> list[dict[str, Any]]:
+def encode_requirements(requirements: Sequence[Requirement]) -> list[dict[str, Any]]:
     """Return requirements as reviews have them."""
     return [
         {"key": r.key, "operator": r.operator, **({"values": list(r.values)} if r.values else {})} for r in requirements

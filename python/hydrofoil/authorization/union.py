@@ -46,7 +46,7 @@ class Union:
             if verdict.allowed or verdict.denied:
                 return verdict
             gathered.append(verdict)
-        return joined(gathered)
+        return join_verdicts(gathered)
 
     @staticmethod
     async def _rest(
@@ -67,7 +67,7 @@ class Union:
             if verdict.allowed or verdict.denied:
                 return verdict
             gathered.append(verdict)
-        return joined(gathered)
+        return join_verdicts(gathered)
 
     async def rules(self, user: User, namespace: str) -> Rules:
         """Return the rules of all authorizers."""
@@ -85,7 +85,7 @@ class Union:
         return all_rules
 
 
-def joined(verdicts: Sequence[Verdict]) -> Verdict:
+def join_verdicts(verdicts: Sequence[Verdict]) -> Verdict:
     """Return no opinion, with all reasons and errors."""
     problems = [verdict.error for verdict in verdicts if verdict.error]
     reason = "\n".join(verdict.reason for verdict in verdicts if verdict.reason)

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.authorization.configuration import duration
+from hydrofoil.go_text import format_duration
 from hydrofoil.outbound import bounds
 from hydrofoil.outbound.target import Reply, Reset, Target
 from hydrofoil.outbound.trust import Unreachable
@@ -36,7 +36,7 @@ class WebhookClient:
 
     def __init__(self, target: Target, seconds: float) -> None:
         """`seconds`: the time limit of a call with its answer; the server learns it from the query."""
-        target.url += f"{'&' if '?' in target.url else '?'}timeout={duration(seconds)}"
+        target.url += f"{'&' if '?' in target.url else '?'}timeout={format_duration(seconds)}"
         self._target = target
         self._seconds = seconds
 
@@ -49,9 +49,9 @@ class WebhookClient:
         except Unreachable as e:
             raise Failed(str(e), "timeout" if str(e).endswith(TOO_LATE) else "error") from None
         if not 200 <= reply.status <= 206:
-            raise _refused(reply)
+            raise _failure_of_reply(reply)
         try:
-            return await bounds.decoded(reply.body)
+            return await bounds.decode_json(reply.body)
         except orjson.JSONDecodeError:
             raise Failed("couldn't get version/kind; json parse error: invalid JSON") from None
 
@@ -60,7 +60,7 @@ class WebhookClient:
         self._target.retire()
 
 
-def _refused(reply: Reply) -> Failed:
+def _failure_of_reply(reply: Reply) -> Failed:
     """Return the error in an answer: the message of a Status, but no other body."""
     text = "an error on the server has prevented the request from succeeding"
     try:

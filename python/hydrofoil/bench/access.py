@@ -11,13 +11,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from hydrofoil import engine
-from hydrofoil.bench.credentials import executed
+from hydrofoil.bench.credentials import execute_plugin
 from hydrofoil.bench.failure import REFUSED, Stopped
 from hydrofoil.bench.options import ServerOptions
 from hydrofoil.outbound.kubeconfig import Access, access
 
 
-def found(options: ServerOptions) -> Access:
+def find_access(options: ServerOptions) -> Access:
     """Return the server that the flags name. Raise Stopped before anything happens."""
     if options.server and options.kubeconfig:
         raise Stopped("both --server and --kubeconfig are given", "give one of them", REFUSED)
@@ -27,7 +27,7 @@ def found(options: ServerOptions) -> Access:
                 "--token and --insecure-skip-tls-verify belong to --server", "the kubeconfig has them", REFUSED
             )
         try:
-            return executed(access(options.kubeconfig, options.context))
+            return execute_plugin(access(options.kubeconfig, options.context))
         except ValueError as e:
             raise Stopped(str(e), "--kubeconfig takes the file of a cluster", REFUSED) from None
     if not options.server:

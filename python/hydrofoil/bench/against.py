@@ -12,10 +12,10 @@ from pathlib import Path
 
 import orjson
 
-from hydrofoil.bench.compare import compared
+from hydrofoil.bench.compare import compare_documents
 from hydrofoil.bench.comparing import deliver
 from hydrofoil.bench.failure import INTERRUPTED, REFUSED, WRONG, Stopped
-from hydrofoil.bench.measured import measured
+from hydrofoil.bench.measured import measure_cases
 from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.starting import Started, hydrofoil, kube_apiserver
 from hydrofoil.options import Texts
@@ -35,8 +35,8 @@ def run(options: BenchOptions, cases: Sequence[str]) -> int:
     first = (options.label or OWN, None if given else [sys.executable, "-m", "hydrofoil"])
     for name, line in (first, other):
         with ExitStack() as stack:
-            chosen = options if line is None else stack.enter_context(started(options, line))
-            done, code = measured(chosen.replaced(label=name, json="", report=""), cases)
+            chosen = options if line is None else stack.enter_context(run_server(options, line))
+            done, code = measure_cases(chosen.replaced(label=name, json="", report=""), cases)
         documents.append(done)
         names.append(name if name not in names else f"{name} (2)")
         worst = max(worst, code)
@@ -46,7 +46,7 @@ def run(options: BenchOptions, cases: Sequence[str]) -> int:
         if options.json and options.json != "-":
             path = Path(options.json)
             path.with_name(f"{path.stem}-{name.replace(' ', '-')}{path.suffix}").write_bytes(orjson.dumps(done))
-    deliver(compared(documents, names), options.json, options.report)
+    deliver(compare_documents(documents, names), options.json, options.report)
     return WRONG if worst else 0
 
 
@@ -79,7 +79,7 @@ def etcd(path: str) -> str | None:
 
 
 @contextmanager
-def started(options: BenchOptions, line: list[str]) -> Iterator[BenchOptions]:
+def run_server(options: BenchOptions, line: list[str]) -> Iterator[BenchOptions]:
     """Run a server; yield the options that name it."""
     with tempfile.TemporaryDirectory(prefix="hydrofoil-bench-") as folder, ExitStack() as stack:
         if OWN in Path(line[-1]).name:

@@ -59,7 +59,7 @@ def _list(wanted: Wanted) -> list[Part]:
     return [{"part": "list", "readers": wanted.load.readers}]
 
 
-def _listed(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
+def _list_cases(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
     proof = [f"every list holds {wanted.load.objects} objects once, in order"]
     if same := outcome["parts"][0]["same"]:
         proof.append(f"{same} packed lists repeat, byte for byte, one that was unpacked and checked")
@@ -70,7 +70,7 @@ def _pages(wanted: Wanted) -> list[Part]:
     return [{"part": "pages", "readers": wanted.load.readers, "limit": PAGE}]
 
 
-def _paged(wanted: Wanted, _: dict[str, Any]) -> list[str]:
+def _page_cases(wanted: Wanted, _: dict[str, Any]) -> list[str]:
     return [f"every page holds the next objects, each once, in order; every walk ends at {wanted.load.objects}"]
 
 
@@ -78,7 +78,7 @@ def _informers(wanted: Wanted) -> list[Part]:
     return [{"part": "informers", "count": wanted.load.watchers}]
 
 
-def _informed(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
+def _informer_cases(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
     if outcome["initial_events"] is False:
         return [f"the server has no initial events: every start is a list of {wanted.load.objects} objects and a watch"]
     order = ", in no order" if outcome["parts"][0]["unordered"] else ", in order"
@@ -90,7 +90,7 @@ def _watch(wanted: Wanted) -> list[Part]:
     return [watched, writes(wanted, CHURN, wanted.load.watchers, False), replay(wanted)]
 
 
-def _watched(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
+def _watch_cases(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
     return [
         f"each of {wanted.load.watchers} watchers got every acknowledged write of its object once, in order, "
         f"with its resourceVersion, and no other event ({outcome['parts'][1]['ops']} writes)"
@@ -102,7 +102,7 @@ def _fanout(wanted: Wanted) -> list[Part]:
     return [watched, writes(wanted, CHURN, 0, False), replay(wanted)]
 
 
-def _fanned(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
+def _fan_out_cases(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
     return [
         f"every one of {outcome['parts'][1]['ops']} acknowledged writes came once, in order, with its resourceVersion, "
         f"to each of {wanted.load.watchers} watchers"
@@ -113,7 +113,7 @@ def _writes(wanted: Wanted) -> list[Part]:
     return [writes(wanted, ALL, 0, True), replay(wanted)]
 
 
-def _written(_: Wanted, outcome: dict[str, Any]) -> list[str]:
+def _write_cases(_: Wanted, outcome: dict[str, Any]) -> list[str]:
     alive = sum(item["alive"] for item in outcome["written"])
     return [
         "every answer shows its write and a higher resourceVersion",
@@ -122,7 +122,7 @@ def _written(_: Wanted, outcome: dict[str, Any]) -> list[str]:
     ]
 
 
-def _mixed(wanted: Wanted) -> list[Part]:
+def _mixed_parts(wanted: Wanted) -> list[Part]:
     load = wanted.load
     return [
         *_list(wanted),
@@ -140,17 +140,24 @@ def _mixture(_wanted: Wanted, _outcome: dict[str, Any]) -> list[str]:
 
 
 CASES: dict[str, Case] = {
-    "list": Case("lists", True, False, lambda w: f"readers={w.load.readers}", _list, _listed),
-    "pages": Case("pages", True, False, lambda w: f"limit={PAGE} readers={w.load.readers}", _pages, _paged),
+    "list": Case("lists", True, False, lambda w: f"readers={w.load.readers}", _list, _list_cases),
+    "pages": Case("pages", True, False, lambda w: f"limit={PAGE} readers={w.load.readers}", _pages, _page_cases),
     "watch": Case(
-        "delivered events", False, True, lambda w: f"watchers={w.load.watchers} {_rate(w.load)}", _watch, _watched
+        "delivered events", False, True, lambda w: f"watchers={w.load.watchers} {_rate(w.load)}", _watch, _watch_cases
     ),
     "fanout": Case(
-        "delivered events", False, True, lambda w: f"watchers={w.load.watchers} {_rate(w.load)}", _fanout, _fanned
+        "delivered events",
+        False,
+        True,
+        lambda w: f"watchers={w.load.watchers} {_rate(w.load)}",
+        _fanout,
+        _fan_out_cases,
     ),
-    "informers": Case("informer starts", True, False, lambda w: f"informers={w.load.watchers}", _informers, _informed),
-    "writes": Case("writes", False, True, lambda _: f"connections={WRITERS}", _writes, _written),
+    "informers": Case(
+        "informer starts", True, False, lambda w: f"informers={w.load.watchers}", _informers, _informer_cases
+    ),
+    "writes": Case("writes", False, True, lambda _: f"connections={WRITERS}", _writes, _write_cases),
     "mixed": Case(
-        "operations", True, True, lambda w: f"watchers={2 * w.load.watchers} {_rate(w.load)}", _mixed, _mixture
+        "operations", True, True, lambda w: f"watchers={2 * w.load.watchers} {_rate(w.load)}", _mixed_parts, _mixture
     ),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from hydrofoil.bench.access import consent, found, target
+from hydrofoil.bench.access import consent, find_access, target
 from hydrofoil.bench.failure import INTERRUPTED, WRONG
 from hydrofoil.bench.options import CleanOptions, LoadOptions
 from hydrofoil.bench.session import Session
@@ -15,12 +15,12 @@ RESOURCES = ("configmaps", "pods", "serviceaccounts")
 
 def run(options: CleanOptions) -> int:
     """Remove all objects with the label of a benchmark; return the exit code."""
-    access = found(options)
+    access = find_access(options)
     consent(access, options.yes)
     session = Session(target(access), LoadOptions(), "")
     with session.interruptible():
         workspace = Workspace(session)
-        owned = [item for resource in RESOURCES for item in labelled(session, resource)]
+        owned = [item for resource in RESOURCES for item in objects_of_benchmark(session, resource)]
         workspace.remove(owned)
         spaces = list(namespaces(session))
         for name, uid in spaces:
@@ -32,7 +32,7 @@ def run(options: CleanOptions) -> int:
     return WRONG if workspace.left else 0
 
 
-def labelled(session: Session, resource: str) -> list[Owned]:
+def objects_of_benchmark(session: Session, resource: str) -> list[Owned]:
     """Return the objects of one resource that a benchmark made."""
     made = []
     for meta in session.metas(f"/api/v1/{resource}?{selector()}", METADATA):

@@ -56,7 +56,7 @@ def _document(path: str) -> Document:
     return found
 
 
-def compared(documents: Sequence[Document], names: Sequence[str]) -> Document:
+def compare_documents(documents: Sequence[Document], names: Sequence[str]) -> Document:
     """Return rows of values with their ratios, and notes."""
     runs = [
         {"name": name, **{key: done[key] for key in ("time", "label", "server", "machine", "wrong", "left")}}

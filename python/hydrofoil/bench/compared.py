@@ -91,7 +91,7 @@ def card(name: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str
         word, unit = WORDS[row["metric"]]
         cells = [f"<td>{word} <small>{unit}</small></td>"]
         cells += [f"<td>{number(v, 2)}</td>" for v in row["values"]]
-        cells += [f'<td class="{judged(row["metric"], r)}">{ratio(r)}</td>' for r in row["ratios"][1:]]
+        cells += [f'<td class="{class_of_ratio(row["metric"], r)}">{ratio(r)}</td>' for r in row["ratios"][1:]]
         lines.append(f"<tr>{''.join(cells)}</tr>")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     drawn = "".join(
@@ -105,7 +105,7 @@ def card(name: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     )
 
 
-def judged(metric: str, value: float | None) -> str:
+def class_of_ratio(metric: str, value: float | None) -> str:
     """Return the class of a ratio."""
     if value is None or abs(value - 1) <= ALIKE:
         return "alike"

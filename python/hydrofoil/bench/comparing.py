@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import orjson
 
-from hydrofoil.bench.compare import Document, compared, labels, read
+from hydrofoil.bench.compare import Document, compare_documents, labels, read
 from hydrofoil.bench.compared import page, write
 from hydrofoil.bench.files import save, writable
 from hydrofoil.bench.options import CompareOptions
@@ -16,7 +16,7 @@ def run(options: CompareOptions, paths: Sequence[str]) -> int:
     """Compare the runs of files; return the exit code. Raise Stopped."""
     writable(options.json, options.report)
     documents = read(paths)
-    deliver(compared(documents, labels(documents, paths)), options.json, options.report)
+    deliver(compare_documents(documents, labels(documents, paths)), options.json, options.report)
     return 0
 
 

@@ -13,7 +13,7 @@ PATIENCE = 60.0
 """Seconds that a plug-in may take."""
 
 
-def executed(access: Access) -> Access:
+def execute_plugin(access: Access) -> Access:
     """Return the server with the credentials that its plug-in prints, if it has one. Raise ValueError with one line."""
     plugin: dict[str, Any] = access.plugin
     if not plugin:

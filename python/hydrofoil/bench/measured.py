@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydrofoil.bench import machine
-from hydrofoil.bench.access import consent, found, target
+from hydrofoil.bench.access import consent, find_access, target
 from hydrofoil.bench.failure import INTERRUPTED, REFUSED, WRONG, Stopped
 from hydrofoil.bench.limits import raise_files
 from hydrofoil.bench.options import BenchOptions
@@ -21,9 +21,9 @@ from hydrofoil.clock import Chance, Clock
 Document = dict[str, Any]
 
 
-def measured(options: BenchOptions, cases: Sequence[str]) -> tuple[Document, int]:
+def measure_cases(options: BenchOptions, cases: Sequence[str]) -> tuple[Document, int]:
     """Run cases; return their document and the exit code. Raise Stopped."""
-    access = found(options)
+    access = find_access(options)
     consent(access, options.yes)
     pids = processes(options)
     raise_files()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from hydrofoil.go_text import quote
 from hydrofoil.options import (
     Options,
     Refused,
@@ -16,7 +17,6 @@ from hydrofoil.options import (
     flags,
     integer,
     one_of,
-    quoted,
     span,
     words,
 )
@@ -50,7 +50,7 @@ def several(known: tuple[str, ...]) -> Callable[[str], Texts]:
         found = words(text)
         for word in found:
             if word not in known:
-                raise Refused(f"<flag> {quoted(word)} must be one of {', '.join(known)}")
+                raise Refused(f"<flag> {quote(word)} must be one of {', '.join(known)}")
         if not found:
             raise Refused(f"<flag> needs one of {', '.join(known)}")
         return Texts(dict.fromkeys(found))
@@ -65,7 +65,7 @@ def rate(text: str) -> float:
     try:
         found = float(text)
     except ValueError:
-        raise ValueError(f"{quoted(text)} is neither a number nor max") from None
+        raise ValueError(f"{quote(text)} is neither a number nor max") from None
     if not 0 < found <= 1e6:
         raise Refused("<flag> must be above 0 and at most 1000000, or max")
     return found
@@ -74,7 +74,7 @@ def rate(text: str) -> float:
 def namespace(text: str) -> str:
     """Read the name of a namespace (apimachinery `IsDNS1123Label`)."""
     if text and not NAME.fullmatch(text):
-        raise Refused(f"<flag> {quoted(text)} must be a name of lower case letters, digits and '-', at most 63")
+        raise Refused(f"<flag> {quote(text)} must be a name of lower case letters, digits and '-', at most 63")
     return text
 
 
@@ -183,7 +183,7 @@ class CompareOptions(Options):
     )
 
 
-def chosen(given: tuple[str, ...]) -> tuple[str, ...]:
+def choose_cases(given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cases of words, in their order. Raise ValueError with the first unknown word."""
     for word in given:
         if word not in CASES and word != ALL:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import orjson
 
 from hydrofoil.bench.files import save, writable
-from hydrofoil.bench.measured import Document, measured
+from hydrofoil.bench.measured import Document, measure_cases
 from hydrofoil.bench.options import BenchOptions
 
 
@@ -18,7 +18,7 @@ def run(options: BenchOptions, cases: Sequence[str]) -> int:
         from hydrofoil.bench.against import run as against
 
         return against(options, cases)
-    done, code = measured(options, cases)
+    done, code = measure_cases(options, cases)
     deliver(done, options)
     return code
 

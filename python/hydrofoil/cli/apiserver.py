@@ -128,7 +128,7 @@ class Unknown(Exception):
     """A command line that is refused, with one line."""
 
 
-def known() -> dict[str, bool]:
+def known_flags() -> dict[str, bool]:
     """Return the flags of `serve`, and whether each needs no value; those of etcd have no meaning here."""
     from hydrofoil.options import flags
     from hydrofoil.server.config import ROOMS
@@ -142,7 +142,7 @@ def known() -> dict[str, bool]:
     return found
 
 
-def translated(words: Sequence[str], flags: dict[str, bool]) -> Iterator[str]:
+def translate_words(words: Sequence[str], flags: dict[str, bool]) -> Iterator[str]:
     """Yield the words for `serve`. Raise Unknown."""
     rest = list(words)
     while rest:
@@ -169,7 +169,7 @@ def translated(words: Sequence[str], flags: dict[str, bool]) -> Iterator[str]:
             yield f"{spelled}={value}" if equals or not needs_none else spelled
 
 
-def completed(words: list[str]) -> list[str]:
+def add_defaults(words: list[str]) -> list[str]:
     """Return the words with kube-apiserver's defaults where these differ from those of `serve`."""
     names = {word.partition("=")[0] for word in words}
     added = ["--controllers="]
@@ -187,7 +187,7 @@ def completed(words: list[str]) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    flags = known()
+    flags = known_flags()
     if any(word in ("--help", "-h") for word in words):
         lines = "\n".join(f"      {name}" for name in sorted(flags))
         sys.stdout.write(f"{HELP}{lines}\n")
@@ -198,7 +198,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"Kubernetes v1.36.1+hydrofoil.{__version__}\n")
         return 0
     try:
-        line = completed(list(translated(words, flags)))
+        line = add_defaults(list(translate_words(words, flags)))
     except Unknown as e:
         sys.stderr.write(f"Error: {e}\n")
         return 1

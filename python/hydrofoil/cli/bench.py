@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from hydrofoil.bench.failure import Stopped
-from hydrofoil.bench.options import ALL, CASES, BenchOptions, LoadOptions, ResultOptions, ServerOptions, chosen
+from hydrofoil.bench.options import ALL, CASES, BenchOptions, LoadOptions, ResultOptions, ServerOptions, choose_cases
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import Failure
 
@@ -14,7 +14,7 @@ from hydrofoil.cli.failure import Failure
 def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     """Run the cases; return the exit code. Raise Failure."""
     try:
-        cases = chosen(words)
+        cases = choose_cases(words)
     except ValueError as e:
         near = get_close_matches(str(e), (*CASES, ALL), 1)
         raise Failure(f"no case {str(e)!r}", f"{near[0]}?" if near else ", ".join((*CASES, ALL))) from None

@@ -15,7 +15,8 @@ import click
 from hydrofoil.cli.completed import Value, Words
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.cli.sources import Given, settle
-from hydrofoil.options import Flag, flags, quoted
+from hydrofoil.go_text import quote
+from hydrofoil.options import Flag, flags
 
 CONFIG = "config"
 SHOW = "show_config"
@@ -150,12 +151,12 @@ class Command(click.Command):
         words: tuple[str, ...] = ctx.params["words"]
         if self._most is not None and len(words) > self._most:
             if not self._arguments:
-                shown = " ".join(map(quoted, words))
+                shown = " ".join(map(quote, words))
                 self._refuse(f'"hydrofoil {self.name}" does not take any arguments, got [{shown}]')
             self._refuse(f"too many arguments: {' '.join(words[self._most :])}")
         values, given = self.settings(ctx)
         if ctx.params[SHOW]:
-            from hydrofoil.cli.file import shown as file
+            from hydrofoil.cli.file import render_settings as file
 
             sys.stdout.write(file(self._known, values, given))
             return 0
@@ -165,7 +166,7 @@ class Command(click.Command):
         """Write the flags of each room under the words of its docstring."""
         for room in self.rooms:
             with formatter.section((room.__doc__ or "").partition("\n")[0].rstrip(".")):
-                formatter.write_dl([shown(flag) for flag in flags(room)], col_max=34)
+                formatter.write_dl([names_and_help(flag) for flag in flags(room)], col_max=34)
         with formatter.section("Common"):
             rows = [("--config FILE", "read flags from a map in YAML; flags and HYDROFOIL_* variables win")]
             rows.append(("--show-config", "print all settings as such a file, and end"))
@@ -181,7 +182,7 @@ def examples(formatter: click.HelpFormatter, lines: Sequence[str]) -> None:
                 formatter.write(f"{'':{formatter.current_indent}}{line}\n")
 
 
-def shown(flag: Flag) -> tuple[str, str]:
+def names_and_help(flag: Flag) -> tuple[str, str]:
     """Return names and help of a flag."""
     bare = flag.value in BARE
     names = ", ".join(sorted(flag.names, key=len)) if len(flag.names[0]) == 2 else ", ".join(flag.names)

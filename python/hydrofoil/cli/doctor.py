@@ -26,7 +26,7 @@ class DoctorOptions(Options):
     json: str = flag("--json", "", anything, "write JSON to this file; alone or '-': print it", value="[FILE]")
 
 
-def checked(given: dict[str, Any]) -> list[Check]:
+def run_checks(given: dict[str, Any]) -> list[Check]:
     """Return all checks; one that breaks off fails alone."""
     found = []
     for name, check in CHECKS.items():
@@ -40,7 +40,7 @@ def checked(given: dict[str, Any]) -> list[Check]:
 
 def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
     """Print the checks; return the exit code."""
-    found = checked(given)
+    found = run_checks(given)
     if given["json"]:
         import json
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from hydrofoil.cli.etcd_flags import parsed
+from hydrofoil.cli.etcd_flags import parse_flags
 
 HELP = """Usage: etcd [flags]
 
@@ -71,7 +71,7 @@ class Listener:
 def addresses(argv: Sequence[str]) -> list[tuple[str, int]]:
     """Return the addresses to listen on. Raise ValueError."""
     found = []
-    for url in parsed(argv).get("listen-client-urls", "http://localhost:2379").split(","):
+    for url in parse_flags(argv).get("listen-client-urls", "http://localhost:2379").split(","):
         parts = urlsplit(url)
         if not parts.hostname or parts.scheme not in ("http", "https"):
             raise ValueError(f"--listen-client-urls {url!r} is no URL such as http://127.0.0.1:2379")

@@ -158,7 +158,7 @@ VALUED = frozenset(
 """Flags that have a value."""
 
 
-def parsed(argv: Sequence[str]) -> dict[str, str]:
+def parse_flags(argv: Sequence[str]) -> dict[str, str]:
     """Return the flags of a command line with their values. Raise ValueError with one line for an unknown one."""
     found: dict[str, str] = {}
     words = list(argv)

@@ -85,7 +85,7 @@ def line(text: bytes, name: str) -> int:
     return 1
 
 
-def shown(known: Sequence[Flag], values: Mapping[str, Any], given: Mapping[str, Given]) -> str:
+def render_settings(known: Sequence[Flag], values: Mapping[str, Any], given: Mapping[str, Given]) -> str:
     """Return the settings as such a file."""
     return "".join(f"{name}: {value}\n" if value else f"# {name}\n" for name, value in _lines(known, values, given))
 
@@ -101,7 +101,7 @@ def _lines(
         elif flag.setting in given and values[flag.setting] != {}:
             parts = list(given[flag.setting].texts)
             repeated = isinstance(flag.default, tuple | dict) and len(parts) != 1
-            yield name, f"[{', '.join(map(scalar, parts))}]" if repeated else typed(flag, parts[-1])
+            yield name, f"[{', '.join(map(scalar, parts))}]" if repeated else parse_scalar(flag, parts[-1])
         else:
             yield name, default(flag, values[flag.setting])
 
@@ -122,10 +122,10 @@ def default(flag: Flag, value: Any) -> str | None:
         same = flag.read(text) == value
     except (ValueError, Refused):
         return None
-    return typed(flag, text) if same else None
+    return parse_scalar(flag, text) if same else None
 
 
-def typed(flag: Flag, text: str) -> str:
+def parse_scalar(flag: Flag, text: str) -> str:
     """Return a text as a boolean, a number or a string of YAML."""
     if isinstance(flag.default, bool) or (
         isinstance(flag.default, int | float) and re.fullmatch(r"-?[1-9]\d*|0", text)

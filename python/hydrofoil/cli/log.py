@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 
-from hydrofoil.options import quoted
+from hydrofoil.go_text import quote
 
 
 class JsonFormatter(logging.Formatter):
@@ -32,7 +32,7 @@ class TextFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - it overrides
         """Add the fields to the message, before a traceback."""
         fields: dict[str, str | int] = getattr(record, "fields", {})
-        shown = (f"{name}={quoted(value) if isinstance(value, str) else value}" for name, value in fields.items())
+        shown = (f"{name}={quote(value) if isinstance(value, str) else value}" for name, value in fields.items())
         return " ".join((super().formatMessage(record), *shown))
 
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hydrofoil.cli.failure import USAGE, Failure
-from hydrofoil.options import Flag, Refused, Texts, quoted
+from hydrofoil.go_text import quote
+from hydrofoil.options import Flag, Refused, Texts
 
 PREFIX = "HYDROFOIL_"
 
@@ -52,7 +53,7 @@ def value(flag: Flag, given: Given, usage: int = USAGE) -> Any:
             if any(not name.startswith("--") for name in flag.names):
                 # pflag shows the short name as well, if there is one.
                 shown = ", ".join(flag.names)
-            line = f"invalid argument {quoted(text)} for {quoted(shown)} flag: {e}"
+            line = f"invalid argument {quote(text)} for {quote(shown)} flag: {e}"
             raise Failure(before + line, code=code) from None
         if number and isinstance(one, dict):
             one = {**found, **one}

@@ -89,7 +89,7 @@ class AddressRepair(Controller):
                 return
             external = service is not None and orjson.loads(service.json)["spec"].get("type") == "ExternalName"
             grace = GRACE if service is None or external else SOON
-        age = self.registry.clock.seconds() - _created(body)
+        age = self.registry.clock.seconds() - _creation_time(body)
         if age < grace:
             self._young.add(name)
             if self._timer is None:
@@ -118,5 +118,5 @@ def addresses_of(service: Stored) -> list[str]:
     return [str(canonical(ip)) for ip in held_by(orjson.loads(service.json)["spec"])[0] if ip != "None"]
 
 
-def _created(body: dict[str, Any]) -> float:
+def _creation_time(body: dict[str, Any]) -> float:
     return datetime.fromisoformat(body["metadata"]["creationTimestamp"]).timestamp()

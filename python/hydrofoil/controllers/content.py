@@ -93,7 +93,7 @@ class Content:
             findings.failures.append(e.message)
             findings.waiting |= ending
             return
-        group, version, plural = _named(kind)
+        group, version, plural = _key_of_resource(kind)
         if count:
             findings.remaining[f"{plural}.{group}"] = count
             findings.finalizers.update(finalizers)
@@ -141,7 +141,7 @@ class Content:
         return passed.total_seconds() < longest
 
 
-def _named(kind: Kind) -> tuple[str, str, str]:
+def _key_of_resource(kind: Kind) -> tuple[str, str, str]:
     if isinstance(kind, Remote):
         return kind.registered.group, kind.registered.version, kind.plural
     return kind.group, kind.version, kind.plural

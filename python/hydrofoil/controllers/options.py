@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hydrofoil.options import Options, Refused, boolean, flag, quoted, seconds
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Refused, boolean, flag, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -27,7 +28,7 @@ def controllers(text: str) -> str:
         name = word.removeprefix("-")
         short = SHORT.get(name, name)
         if word != "*" and short not in NAMES:
-            raise Refused(f"{quoted(name)} is not in the list of known controllers: {', '.join(NAMES)}")
+            raise Refused(f"{quote(name)} is not in the list of known controllers: {', '.join(NAMES)}")
         found.append(f"-{short}" if word.startswith("-") else short)
     return ",".join(found)
 

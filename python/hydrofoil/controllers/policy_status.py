@@ -11,7 +11,7 @@ import orjson
 from hydrofoil.aggregation.documents import Documents
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
-from hydrofoil.controllers.policy_types import Check, Kind, Known, served, wanted
+from hydrofoil.controllers.policy_types import Check, Kind, Known, needs_of_policy, served_resources
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.sizes import LARGE
@@ -55,8 +55,8 @@ class PolicyStatus(Controller):
         if stored is None:
             return True
         data = stored.json
-        groups = served(self.registry.catalog.groups, self._remote.resources())
-        found = await run(wanted, data, groups, pooled=len(data) > LARGE)
+        groups = served_resources(self.registry.catalog.groups, self._remote.resources())
+        found = await run(needs_of_policy, data, groups, pooled=len(data) > LARGE)
         if found is None:
             return True
         params = None if found.params is None else await self._known(found.params)

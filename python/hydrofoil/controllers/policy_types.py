@@ -32,7 +32,7 @@ Groups = Mapping[str, Mapping[str, Mapping[str, Resource | Named]]]
 """The served resources by group, version and plural."""
 
 
-def served(local: Groups, remote: Iterable[tuple[str, str, list[Object]]]) -> Groups:
+def served_resources(local: Groups, remote: Iterable[tuple[str, str, list[Object]]]) -> Groups:
     """Return the resources of this server and of others, each by the discovery document of its group version."""
     found = {group: dict(versions) for group, versions in local.items()}
     for group, version, reported in remote:
@@ -76,7 +76,7 @@ class Wanted(NamedTuple):
     params: Kind | None
 
 
-def wanted(data: bytes, groups: Groups) -> Wanted | None:
+def needs_of_policy(data: bytes, groups: Groups) -> Wanted | None:
     """Return what the check of a policy needs; None if its generation has been checked. `groups`: those served."""
     policy = orjson.loads(data)
     generation = policy["metadata"]["generation"]
@@ -86,10 +86,10 @@ def wanted(data: bytes, groups: Groups) -> Wanted | None:
     named = spec.get("paramKind") or {}
     group, _, version = named.get("apiVersion", "").rpartition("/")
     params = Kind(group, version, named.get("kind", "")) if named else None
-    return Wanted(generation, spec, covered(groups, spec), params)
+    return Wanted(generation, spec, kinds_of_rules(groups, spec), params)
 
 
-def covered(groups: Groups, spec: Object) -> list[Kind]:
+def kinds_of_rules(groups: Groups, spec: Object) -> list[Kind]:
     """Return the kinds that the rules of a policy name, in order; rules with wildcards name none.
 
     Rules may list many names, so those that are served are looked through, never all combinations.
@@ -100,14 +100,14 @@ def covered(groups: Groups, spec: Object) -> list[Kind]:
         listed, versions = set(rule.get("apiGroups") or ()), set(rule.get("apiVersions") or ())
         if any("*" in text for text in (*listed, *versions)):
             continue
-        for count, kind in enumerate(resolved(groups, listed, versions, names), 1):
+        for count, kind in enumerate(kinds_of_names(groups, listed, versions, names), 1):
             found.add(kind)
             if count == MOST:
                 return sorted(found)
     return sorted(found)
 
 
-def resolved(groups: Groups, listed: set[str], versions: set[str], names: set[str]) -> Iterator[Kind]:
+def kinds_of_names(groups: Groups, listed: set[str], versions: set[str], names: set[str]) -> Iterator[Kind]:
     """Yield the kinds of resources by plural or singular names (apimachinery `pkg/api/meta/restmapper.go`).
 
     The core group stands for all groups, as upstream's mapper has it.
@@ -115,13 +115,13 @@ def resolved(groups: Groups, listed: set[str], versions: set[str], names: set[st
     if "" in listed:
         everywhere = {version for served in groups.values() for version in served} & versions
         for version in sorted(everywhere):
-            yield from _served(groups, sorted(groups), version, names)
+            yield from _kinds_of_version(groups, sorted(groups), version, names)
     for group in sorted(listed & groups.keys() - {""}):
         for version in sorted(versions & groups[group].keys()):
-            yield from _served(groups, [group], version, names)
+            yield from _kinds_of_version(groups, [group], version, names)
 
 
-def _served(groups: Groups, within: list[str], version: str, names: set[str]) -> list[Kind]:
+def _kinds_of_version(groups: Groups, within: list[str], version: str, names: set[str]) -> list[Kind]:
     """Return the kinds of one version in some groups, in the order of their names."""
     found = []
     for group in within:
@@ -184,6 +184,6 @@ class Check:
 
     def _document(self, path: str) -> Document | None:
         if path not in self._documents:
-            data = packed.undescribed(path)
+            data = packed.without_descriptions(path)
             self._documents[path] = None if data is None else Document(data)
         return self._documents[path]

@@ -12,7 +12,7 @@ from hydrofoil.aggregation.remote import Metadata, Remote, RemoteClient
 from hydrofoil.clock import Clock
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
-from hydrofoil.pool import RETRY_SECONDS, lasting
+from hydrofoil.pool import RETRY_SECONDS, keep_running
 from hydrofoil.request import User
 
 LOG = logging.getLogger("hydrofoil")
@@ -67,7 +67,7 @@ class RemoteSource:
         self._user = user
         self._clock = clock
         self._receiver = receiver
-        self._task = asyncio.create_task(lasting(self._follow, f"watching {resource.plural}", clock))
+        self._task = asyncio.create_task(keep_running(self._follow, f"watching {resource.plural}", clock))
 
     def end(self) -> asyncio.Task[None]:
         """End it; return the task that then ends."""

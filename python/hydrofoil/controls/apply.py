@@ -9,7 +9,7 @@ from urllib.parse import quote
 import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controls.documents import Document, invalid, ranked
+from hydrofoil.controls.documents import Document, invalid, rank_documents
 from hydrofoil.errors import ApiError
 
 MANAGER = "hydrofoil"
@@ -49,7 +49,7 @@ def path_of(resource: Resource, namespace: str, name: str = "") -> str:
     return f"{base}{within}/{resource.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-async def applied(
+async def apply_objects(
     ask: Ask, catalog: Catalog, documents: Iterable[Document], namespace: str | None
 ) -> list[dict[str, Any]]:
     """Apply objects: definitions first, then namespaces, then the rest. Return them as they are stored.
@@ -57,7 +57,7 @@ async def applied(
     A namespace of the call replaces that of no object that has one. Raise ApiError with the origin of the object.
     """
     made = []
-    for document in ranked(documents):
+    for document in rank_documents(documents):
         metadata = document.content.get("metadata")
         if not isinstance(metadata, dict) or not (metadata.get("name") or metadata.get("generateName")):
             raise invalid(document.origin, "an object needs a name")

@@ -30,7 +30,7 @@ def invalid(origin: str, why: str) -> ApiError:
     return ApiError(400, "BadRequest", f"{origin}: {why}")
 
 
-def gathered(sources: Iterable[Source]) -> list[Document]:
+def gather_documents(sources: Iterable[Source]) -> list[Document]:
     """Return the objects of sources, in their order; members of lists are objects of their own.
 
     Raise ApiError with the file and the number of the document, OSError for files.
@@ -41,7 +41,7 @@ def gathered(sources: Iterable[Source]) -> list[Document]:
             found += _flat(f"object {number}", source)
         elif isinstance(source, str | os.PathLike):
             for path in _files(Path(source)):
-                found += parsed(path.read_bytes(), str(path))
+                found += parse_documents(path.read_bytes(), str(path))
         else:
             for at, item in enumerate(source, 1):
                 found += _flat(f"object {number}.{at}", item)
@@ -54,7 +54,7 @@ def _files(path: Path) -> list[Path]:
     return sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
 
 
-def parsed(data: bytes, origin: str) -> list[Document]:
+def parse_documents(data: bytes, origin: str) -> list[Document]:
     """Return the objects of a text in YAML or JSON. Raise ApiError."""
     found: list[Document] = []
     number = 0
@@ -92,7 +92,7 @@ def _flat(origin: str, content: Any) -> list[Document]:
     return [Document(origin, content)]
 
 
-def ranked(documents: Iterable[Document]) -> list[Document]:
+def rank_documents(documents: Iterable[Document]) -> list[Document]:
     """Return definitions, then namespaces, then the rest."""
     ranks = {"CustomResourceDefinition": 0, "Namespace": 1}
     return sorted(documents, key=lambda document: ranks.get(document.content["kind"], 2))

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hydrofoil.errors import qualified
+from hydrofoil.errors import qualified_resource
 from hydrofoil.request import RequestInfo
 
 VERBS = frozenset(("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"))
@@ -161,7 +161,7 @@ class Fault:
         if not info.resourceful and "path" not in match:
             return False
         resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        full = qualified(info.group, info.resource) + (f"/{info.subresource}" if info.subresource else "")
+        full = qualified_resource(info.group, info.resource) + (f"/{info.subresource}" if info.subresource else "")
         values = {
             "verb": (info.verb,),
             "resource": (resource, full),

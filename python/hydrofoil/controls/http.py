@@ -16,7 +16,7 @@ from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.controls.controls import Controls
 from hydrofoil.controls.description import document
-from hydrofoil.controls.documents import Document, parsed
+from hydrofoil.controls.documents import Document, parse_documents
 from hydrofoil.controls.fault import Fault
 from hydrofoil.controls.moments import moment, nanoseconds
 from hydrofoil.controls.record import Record
@@ -73,7 +73,7 @@ def rfc3339(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def shown(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, datetime):
         return rfc3339(value)
@@ -90,12 +90,12 @@ def texts(**given: Any) -> None:
 def record_body(record: Record) -> Body:
     """Return a request."""
     names = (f.name for f in fields(Record) if f.name not in ("number", "stamp"))
-    return {camel(name): shown(getattr(record, name)) for name in names}
+    return {camel(name): to_json_value(getattr(record, name)) for name in names}
 
 
 def watch_body(info: WatchInfo) -> Body:
     """Return an open watch."""
-    return {camel(name): shown(value) for name, value in info._asdict().items()}
+    return {camel(name): to_json_value(value) for name, value in info._asdict().items()}
 
 
 def fault_body(fault: Fault) -> Body:
@@ -304,7 +304,7 @@ class ControlApi:
 
     async def _applied(self, asked: Asked) -> tuple[int, Body]:
         namespace = dict(parse_qsl(asked.info.query)).get("namespace")
-        return 200, {"items": await self._apply(parsed(await asked.body(), "the body"), namespace)}
+        return 200, {"items": await self._apply(parse_documents(await asked.body(), "the body"), namespace)}
 
     async def _waited(self, asked: Asked) -> tuple[int, Any]:
         given = await self._given(asked, "object", "namespace", "condition", "timeout")

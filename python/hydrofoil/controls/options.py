@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hydrofoil.options import FALSE, TRUE, Options, Refused, flag, quoted
+from hydrofoil.go_text import quote
+from hydrofoil.options import FALSE, TRUE, Options, Refused, flag
 
 
 def reach(text: str) -> str:
@@ -13,7 +14,7 @@ def reach(text: str) -> str:
         return "local"
     if text in ("local", "all"):
         return text
-    raise Refused(f"<flag> {quoted(text)} must be one of true, false, all")
+    raise Refused(f"<flag> {quote(text)} must be one of true, false, all")
 
 
 class ControlOptions(Options):

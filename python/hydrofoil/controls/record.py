@@ -79,7 +79,7 @@ def made_name(record: Record) -> str:
     return ""
 
 
-def kept(record: Record, body: bytes, head: bytes = b"") -> bytes:
+def truncate_body(record: Record, body: bytes, head: bytes = b"") -> bytes:
     """Return what is kept of a body of a request or, with its head, of an answer."""
     if GZIPPED in head:
         try:
@@ -89,7 +89,7 @@ def kept(record: Record, body: bytes, head: bytes = b"") -> bytes:
     if not secret(record):
         return body[:KEPT]
     try:
-        return orjson.dumps(hidden(orjson.loads(body)))[:KEPT]
+        return orjson.dumps(hide_secrets(orjson.loads(body)))[:KEPT]
     except orjson.JSONDecodeError:
         # Of another encoding, or only the beginning of it.
         return b""
@@ -102,10 +102,10 @@ def secret(record: Record) -> bool:
     )
 
 
-def hidden(value: Any) -> Any:
+def hide_secrets(value: Any) -> Any:
     """Replace the data of secrets and tokens in an object, a list, a table, an event or a patch."""
     if isinstance(value, list):
-        return [hidden(item) for item in value]
+        return [hide_secrets(item) for item in value]
     if not isinstance(value, dict):
         return value
     out: dict[str, Any] = {}
@@ -118,5 +118,5 @@ def hidden(value: Any) -> Any:
             # An operation of a JSON patch.
             out[key] = HIDDEN
         else:
-            out[key] = hidden(item)
+            out[key] = hide_secrets(item)
     return out

@@ -36,7 +36,7 @@ class WaitTimeout(TimeoutError):
         self.object, self.namespace, self.condition, self.seconds = object, namespace, condition, seconds
         self.states = list(states)
         """The last states that were seen, None where there was no object."""
-        self.reason = reason or told(self.states)
+        self.reason = reason or describe_states(self.states)
         where = f" in namespace {namespace}" if namespace else ""
         super().__init__(f"{object}{where} was not {condition} within {seconds:g} s: {self.reason}")
 
@@ -45,14 +45,14 @@ class WaitTimeout(TimeoutError):
         return type(self), given
 
 
-def told(states: list[State]) -> str:
+def describe_states(states: list[State]) -> str:
     """Describe the states that were seen."""
     if not any(state is not None for state in states):
         return "it never existed"
-    return "; then ".join(described(state) for state in states[-SHOWN:])
+    return "; then ".join(describe_state(state) for state in states[-SHOWN:])
 
 
-def described(state: State) -> str:
+def describe_state(state: State) -> str:
     """Describe one state: version, deletion and conditions."""
     if state is None:
         return "it was deleted"
@@ -73,7 +73,7 @@ def described(state: State) -> str:
     return "it was " + ", ".join(parts)
 
 
-def named(condition: Condition) -> str:
+def condition_text(condition: Condition) -> str:
     """Return the text of a condition."""
     return condition if isinstance(condition, str) else getattr(condition, "__name__", repr(condition))
 
@@ -242,7 +242,7 @@ class Waits:
             if not limit.expired():
                 # The condition's own.
                 raise
-            raise WaitTimeout(object, namespace, named(condition), timeout, seen) from None
+            raise WaitTimeout(object, namespace, condition_text(condition), timeout, seen) from None
         finally:
             if number is not None:
                 self.close(number)

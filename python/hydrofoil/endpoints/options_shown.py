@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydrofoil.endpoints.params import Params, listed
+from hydrofoil.endpoints.params import Params, split_list
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.write import Operation
 
@@ -21,7 +21,7 @@ def shown_options(given: Params | DeleteOptions, operation: Operation) -> Object
         return None
     found: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
     if given.get("dryRun"):
-        found["dryRun"] = listed(given, "dryRun")
+        found["dryRun"] = split_list(given, "dryRun")
     for name in ("fieldManager", "fieldValidation"):
         if given.get(name):
             found[name] = given[name]

@@ -9,8 +9,8 @@ import orjson
 from msgspec import Struct
 
 from hydrofoil import engine
-from hydrofoil.errors import Cause, bad_request, invalid, quoted
-from hydrofoil.options import unread_duration
+from hydrofoil.errors import Cause, bad_request, invalid
+from hydrofoil.go_text import explain_duration, quote
 
 Params = dict[str, str]
 BETWEEN = "\0"
@@ -28,7 +28,7 @@ def parse(query: str) -> Params:
     return out
 
 
-def listed(params: Params, name: str) -> list[str]:
+def split_list(params: Params, name: str) -> list[str]:
     """Return the values of a list; it is empty if its only value is."""
     given = params.get(name)
     return given.split(BETWEEN) if given else []
@@ -231,9 +231,9 @@ def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions
     for i, c in enumerate(manager):
         if not c.isprintable():
             at = len(manager[:i].encode())
-            text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
+            text = f"Invalid value: {quote(manager)}: invalid character U+{ord(c):04X} (at position {at})"
             causes.append(("FieldValueInvalid", text, "fieldManager"))
-    dry_run = listed(params, "dryRun")
+    dry_run = split_list(params, "dryRun")
     causes += dry_run_causes(dry_run)
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:
@@ -251,5 +251,5 @@ def timeout(params: Params) -> float | None:
         return None
     seconds = engine.duration(text)
     if seconds is None:
-        raise bad_request(f"invalid timeout specified in the request URL - time: {unread_duration(text)}")
+        raise bad_request(f"invalid timeout specified in the request URL - time: {explain_duration(text)}")
     return seconds if seconds > 0 else None

@@ -96,10 +96,10 @@ def answer(
     head = b"%sContent-Type: %s\r\n" % (context.common if head is None else head, media.encode())
     if packed:
         return Answer(status, head + GZIPPED, body)
-    return compressed(context, Answer(status, head, body))
+    return compress(context, Answer(status, head, body))
 
 
-def compressed(context: Context, made: Answer) -> Answer:
+def compress(context: Context, made: Answer) -> Answer:
     """Compress a large body for a client that accepts gzip."""
     if len(made.body) > GZIP_ABOVE and wants_gzip(context):
         packer = zlib.compressobj(1, zlib.DEFLATED, 31)
@@ -108,7 +108,7 @@ def compressed(context: Context, made: Answer) -> Answer:
     return made
 
 
-def finished(context: Context, body: bytes, status: int = 200, *, packed: bool = False) -> Answer:
+def answer_body(context: Context, body: bytes, status: int = 200, *, packed: bool = False) -> Answer:
     """Return a handler's answer with a finished body, in its media type and possibly compressed."""
     head = context.common
     if context.warnings:
@@ -116,7 +116,9 @@ def finished(context: Context, body: bytes, status: int = 200, *, packed: bool =
     return answer(context, status, body, context.accepted.media, head, packed=packed)
 
 
-def streamed(context: Context, stream: Stream, media: str, *, packed: bool = False, framed: bool = False) -> Answer:
+def answer_stream(
+    context: Context, stream: Stream, media: str, *, packed: bool = False, framed: bool = False
+) -> Answer:
     """Return a handler's answer that is written in pieces; `framed`: the pieces are chunks already."""
     head = b"%s%sContent-Type: %s\r\n" % (context.common, warning_lines(context.warnings), media.encode())
     return Answer(200, head + GZIPPED if packed else head, stream=stream, framed=framed)
@@ -128,16 +130,16 @@ def json(context: Context, body: bytes, status: int = 200) -> Answer:
         context.audit.responded(body)
     accepted = context.accepted
     if accepted.protobuf:
-        return finished(context, context.registry.catalog.protobuf(body), status)
+        return answer_body(context, context.registry.catalog.protobuf(body), status)
     if accepted.cbor:
-        return finished(context, engine.json_to_cbor(body), status)
+        return answer_body(context, engine.json_to_cbor(body), status)
     people = pretty(context)
     if accepted.yaml or people:
         body = encode(body, accepted, pretty=people)
-    return finished(context, body, status)
+    return answer_body(context, body, status)
 
 
-async def rewritten(context: Context, parts: Sequence[bytes]) -> Answer:
+async def answer_json_parts(context: Context, parts: Sequence[bytes]) -> Answer:
     """Return a handler's answer from JSON text in parts; encode a large one off the loop."""
     return await run(lambda: json(context, b"".join(parts)), pooled=sum(map(len, parts)) > LARGE)
 
@@ -169,10 +171,10 @@ def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer
         return json(context, body, status)
     if context.audit is not None and context.audit.wants_response:
         context.audit.responded(stored.body(shape.replace(shape.partition(":")[0], "json", 1), clock))
-    return finished(context, body, status)
+    return answer_body(context, body, status)
 
 
-async def shown(context: Context, stored: Stored, status: int = 200) -> Answer:
+async def answer_object(context: Context, stored: Stored, status: int = 200) -> Answer:
     """Return a handler's answer with one object; encode a large one off the loop."""
     if stored.size <= LARGE:
         return object_answer(context, stored, status)
@@ -186,7 +188,7 @@ def status_body(error: ApiError) -> bytes:
     return body.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
-def refused(context: Context, error: ApiError) -> Answer:
+def answer_error(context: Context, error: ApiError) -> Answer:
     """Return the answer for an error, in the negotiated form; indented JSON if absent."""
     body = status_body(error)
     if context.audit is not None and not error.message.startswith("406"):
@@ -224,7 +226,7 @@ def error_lines(error: ApiError) -> bytes:
     return lines + (NOSNIFF if error.unauthorized else b"")
 
 
-def broken(context: Context, fault: BaseException) -> Answer:
+def answer_fault(context: Context, fault: BaseException) -> Answer:
     """Return the 500 for a fault, and log it. Rely on nothing that could fail as well."""
     LOG.error("request failed", exc_info=fault, extra={"fields": context.fields()})
     if context.audit is not None:
@@ -233,7 +235,7 @@ def broken(context: Context, fault: BaseException) -> Answer:
     return Answer(500, context.common + b"Content-Type: application/json\r\n", body)
 
 
-def unconverted(context: Context, why: str) -> ApiError:
+def conversion_pending(context: Context, why: str) -> ApiError:
     """Return the error for stored objects that cannot be converted: upstream's cache of them is not ready then."""
     if context.verb not in ("list", "watch"):
         return ApiError(500, "", why)
@@ -247,7 +249,7 @@ def failure(context: Context, fault: BaseException) -> Answer:
     """Return the answer for an exception of a handler, or of a stream before its head."""
     reads = context.verb in ("list", "watch")
     if isinstance(fault, engine.ConversionError) or (reads and isinstance(fault, ConversionFailed)):
-        fault = unconverted(context, fault.message)
+        fault = conversion_pending(context, fault.message)
     if isinstance(fault, ApiError):
-        return refused(context, fault)
-    return broken(context, fault)
+        return answer_error(context, fault)
+    return answer_fault(context, fault)

@@ -100,7 +100,7 @@ class Route:
         resource = catalog.find(info.group, info.version, info.resource)
         if catalog.is_custom(info.group) and unserved(resource, method, info):
             return missing
-        resource = served(resource, info)
+        resource = find_resource(resource, info)
         context.params = query.parse(info.query)
         verb, handler = choose(method, context, resource)
         # Refusals from here on are the handler's: they count as requests for the resource.
@@ -164,7 +164,7 @@ def unserved(resource: Resource | None, method: str, info: RequestInfo) -> bool:
     return bool(info.namespace)
 
 
-def served(resource: Resource | None, info: RequestInfo) -> Resource:
+def find_resource(resource: Resource | None, info: RequestInfo) -> Resource:
     """Return the resource of a path. Raise ApiError 404."""
     if resource is None or (len(info.rest) and info.subresource != "proxy"):
         raise errors.no_such_resource()
@@ -226,5 +226,5 @@ def choose(method: str, context: Context, resource: Resource) -> tuple[str, Hand
 def watching(context: Context) -> Handler:
     """Return the handler of a watch; refuse one with initial events if they are off."""
     if not context.parts.streams and "sendInitialEvents" in context.params:
-        return feature_gates.unlisted
+        return feature_gates.refuse_initial_events
     return watch

@@ -155,7 +155,7 @@ class Wire:
             except ConnectionError as e:
                 if request.transport is None or request.transport.is_closing():
                     raise
-                answer = respond.broken(context, e)
+                answer = respond.answer_fault(context, e)
             status = answer.status
             if asks and not request.content.is_eof():
                 # A client that was not asked for its body, or sends the rest of it, would be read as the next request;

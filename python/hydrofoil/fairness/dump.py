@@ -61,7 +61,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     return "".join(lines)
 
 
-def shown(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """Return a text without control characters: users and names are whatever clients choose."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
@@ -105,7 +105,7 @@ def row(level: str, clock: Clock, found: Shown, details: bool) -> Sequence[str]:
             flow.schema,
             -1 if queue is None else queue,
             -1 if place is None else place,
-            shown(flow.distinguisher),
+            without_control_characters(flow.distinguisher),
             moment(clock, arrived),
             work.first,
             work.last,
@@ -118,7 +118,7 @@ def row(level: str, clock: Clock, found: Shown, details: bool) -> Sequence[str]:
     info = request.info
     version = f"{info.group}/{info.version}" if info.group else info.version
     more = (request.user.name, info.verb, info.path, info.scope, info.name, version, info.resource, info.subresource)
-    return (*cells, *map(shown, more))
+    return (*cells, *map(without_control_characters, more))
 
 
 def moment(clock: Clock, ago: float | None) -> str:

@@ -32,13 +32,13 @@ def estimate(objects: Objects, info: RequestInfo, most: int, watched: Histogram 
     """
     limit = min(most, MOST) if most else MOST
     if info.verb in ("list", "watch"):
-        return WIDE[min(limit, listed(objects, info))]
+        return WIDE[min(limit, seats_of_list(objects, info))]
     if info.verb in CHANGES:
-        return changed(objects, info, limit, watched)
+        return work_of_change(objects, info, limit, watched)
     return ONE
 
 
-def listed(objects: Objects, info: RequestInfo) -> int:
+def seats_of_list(objects: Objects, info: RequestInfo) -> int:
     """Return the seats of a list or of the initial events of a watch, before their limit."""
     if info.name or (info.query and info.subject):
         return 1
@@ -52,7 +52,7 @@ def listed(objects: Objects, info: RequestInfo) -> int:
     return -(-objects.collection(resource).size()[0] // OBJECTS)
 
 
-def changed(objects: Objects, info: RequestInfo, limit: int, watched: Histogram | None) -> Work:
+def work_of_change(objects: Objects, info: RequestInfo, limit: int, watched: Histogram | None) -> Work:
     """Return the work of a change: afterwards its watchers take seats, fewer for a longer time above the limit."""
     if info.resource == "serviceaccounts" and info.subresource == "token":
         return ONE

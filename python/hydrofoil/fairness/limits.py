@@ -78,12 +78,12 @@ class Seats(Struct, frozen=True):
 def seats_of(config: LevelConfig, total: int, shares: float) -> Seats:
     """Return the seats of a level where all levels together have this many shares of a total."""
     nominal = math.ceil(total * config.shares / shares) if shares else 0
-    lendable = rounded(nominal * config.lendable / 100)
-    borrowing = total if config.borrowing is None else rounded(nominal * config.borrowing / 100)
+    lendable = round_half_away(nominal * config.lendable / 100)
+    borrowing = total if config.borrowing is None else round_half_away(nominal * config.borrowing / 100)
     return Seats(nominal, nominal - lendable, nominal + borrowing)
 
 
-def rounded(value: float) -> int:
+def round_half_away(value: float) -> int:
     """Round half away from zero, as Go does."""
     return math.floor(value + 0.5)
 

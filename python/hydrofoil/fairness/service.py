@@ -18,9 +18,9 @@ from hydrofoil.fairness.dealer import flow_hash, hand
 from hydrofoil.fairness.dispatcher import Dispatcher
 from hydrofoil.fairness.estimate import CHANGES, ONE, estimate
 from hydrofoil.fairness.level import Level
-from hydrofoil.fairness.limits import LevelConfig, config_of, rounded, seats_of, share_sum
+from hydrofoil.fairness.limits import LevelConfig, config_of, round_half_away, seats_of, share_sum
 from hydrofoil.fairness.schema import Schema, mandatory, schema_of
-from hydrofoil.pool import lasting
+from hydrofoil.pool import keep_running
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo, User
 from hydrofoil.watch.follow import Followed, Table
@@ -189,7 +189,7 @@ class Fairness:
             except ValueError:
                 seats = [float(level.current) for level in limited]
         for level, count in zip(limited, seats, strict=True):
-            level.limit(rounded(count))
+            level.limit(round_half_away(count))
 
     async def start(self, bring_back: Callable[[], Awaitable[None]] | None = None) -> None:
         """Take the present objects, and begin to adjust; `bring_back` is called once a minute."""
@@ -198,7 +198,9 @@ class Fairness:
                 await followed.fresh()
         self.rebuild()
         self.bring_back = bring_back
-        self._task = asyncio.create_task(lasting(self._adjusting, "the division of seats", self.clock), name="fairness")
+        self._task = asyncio.create_task(
+            keep_running(self._adjusting, "the division of seats", self.clock), name="fairness"
+        )
 
     async def _adjusting(self) -> None:
         for turn in itertools.count(1):

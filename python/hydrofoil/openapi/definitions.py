@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.errors import ApiError
-from hydrofoil.openapi.merge import merged
+from hydrofoil.openapi.merge import merge_paths
 from hydrofoil.openapi.packed import digest
 from hydrofoil.openapi.paths import SCALE, Writer
 from hydrofoil.openapi.schema import LIST_META, META, OBJECT_META, model_name, references, resource, resource_list
@@ -186,7 +186,7 @@ class Definitions:
         if remote:
             known = orjson.loads(base[0])["definitions"] | definitions
             for start, swagger in remote:
-                new_paths, new = merged(swagger, start, known)
+                new_paths, new = merge_paths(swagger, start, known)
                 paths |= {path: item for path, item in new_paths.items() if path not in paths}
                 known |= new
                 definitions |= new

@@ -89,8 +89,10 @@ def classes(tree: ast.Module) -> Iterator[tuple[str, Described]]:
             continue
         head, _, listed = (ast.get_docstring(found, clean=True) or "").partition(PARAMETERS)
         renamed = dict(filter(None, map(json_name, found.body)))
-        fields = {renamed.get(field, field): unwrapped(words) for field, words in FIELD.findall(cleandoc(listed))}
-        yield found.name, Described(unwrapped(head), {field: words for field, words in fields.items() if words})
+        fields = {
+            renamed.get(field, field): unwrap_paragraphs(words) for field, words in FIELD.findall(cleandoc(listed))
+        }
+        yield found.name, Described(unwrap_paragraphs(head), {field: words for field, words in fields.items() if words})
 
 
 def json_name(statement: ast.stmt) -> tuple[str, str] | None:
@@ -104,7 +106,7 @@ def json_name(statement: ast.stmt) -> tuple[str, str] | None:
     return None
 
 
-def unwrapped(text: str) -> str:
+def unwrap_paragraphs(text: str) -> str:
     """Return a text with each paragraph in one line."""
     paragraphs = re.split(r"\n[ \t]*\n", text.strip())
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -56,7 +56,7 @@ class Enabled:
             return found
         holder, key = (document, "definitions") if name == "v2" else (document["components"], "schemas")
         schemas: dict[str, Any] = holder[key]
-        gone = reached(references(paths), schemas) - reached(references(document["paths"]), schemas)
+        gone = reachable_names(references(paths), schemas) - reachable_names(references(document["paths"]), schemas)
         holder[key] = {n: schema for n, schema in schemas.items() if n not in gone}
         body = orjson.dumps(document)
         return body, digest(body)
@@ -90,7 +90,7 @@ def _group_version(name: str) -> tuple[str, str]:
     return group, version
 
 
-def reached(names: Iterable[str], schemas: dict[str, Any]) -> set[str]:
+def reachable_names(names: Iterable[str], schemas: dict[str, Any]) -> set[str]:
     """Return the names, and all that their schemas refer to."""
     seen, wanted = set[str](), list(names)
     while wanted:

@@ -8,7 +8,7 @@ Object = dict[str, Any]
 PREFIX = "#/definitions/"
 
 
-def merged(document: Object, start: str, known: Object) -> tuple[Object, Object]:
+def merge_paths(document: Object, start: str, known: Object) -> tuple[Object, Object]:
     """Return the paths of a document that begin with `start`, and the definitions they need beside the `known` ones.
 
     A definition whose name is known with another schema is renamed.
@@ -22,8 +22,10 @@ def merged(document: Object, start: str, known: Object) -> tuple[Object, Object]
             wanted.add(name)
             open_names |= references(given[name])
     names = {name: new_name(name, given[name], known) for name in wanted}
-    definitions = {names[name]: renamed(given[name], names) for name in sorted(wanted) if names[name] not in known}
-    return renamed(paths, names), definitions
+    definitions = {
+        names[name]: rename_references(given[name], names) for name in sorted(wanted) if names[name] not in known
+    }
+    return rename_references(paths, names), definitions
 
 
 def new_name(name: str, schema: Any, known: Object) -> str:
@@ -54,13 +56,13 @@ def references(value: Any) -> set[str]:
     return found.union(*map(references, value.values()))
 
 
-def renamed(value: Any, names: dict[str, str]) -> Any:
+def rename_references(value: Any, names: dict[str, str]) -> Any:
     """Return a part with references to the new names of definitions."""
     if isinstance(value, list):
-        return [renamed(v, names) for v in value]
+        return [rename_references(v, names) for v in value]
     if not isinstance(value, dict):
         return value
-    out = {k: renamed(v, names) for k, v in value.items()}
+    out = {k: rename_references(v, names) for k, v in value.items()}
     if isinstance(own := out.get("$ref"), str) and own.startswith(PREFIX):
         name = own.removeprefix(PREFIX)
         out["$ref"] = PREFIX + names.get(name, name)

@@ -33,17 +33,17 @@ def document(name: str) -> tuple[bytes, str] | None:
     file = index().get(name)
     if file is None:
         return None
-    body = described(gzip.decompress((DATA / file).read_bytes()), v2=name == "v2")
+    body = with_descriptions(gzip.decompress((DATA / file).read_bytes()), v2=name == "v2")
     return body, digest(body)
 
 
-def undescribed(name: str) -> bytes | None:
+def without_descriptions(name: str) -> bytes | None:
     """Return a document without descriptions; None if absent. Call it off the loop: nothing is kept."""
     file = index().get(name)
     return None if file is None else gzip.decompress((DATA / file).read_bytes())
 
 
-def described(body: bytes, *, v2: bool) -> bytes:
+def with_descriptions(body: bytes, *, v2: bool) -> bytes:
     """Return a document with descriptions, if there are any."""
     if descriptions.folder() is None:
         return body

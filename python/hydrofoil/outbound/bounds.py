@@ -51,6 +51,6 @@ async def read(answer: aiohttp.ClientResponse, bound: int) -> bytes:
     raise TooLarge(f"the answer is larger than {bound} bytes")
 
 
-async def decoded(data: bytes) -> Any:
+async def decode_json(data: bytes) -> Any:
     """Decode JSON; a large text off the loop. Raise orjson.JSONDecodeError."""
     return orjson.loads(data) if len(data) < LARGE else await asyncio.to_thread(orjson.loads, data)

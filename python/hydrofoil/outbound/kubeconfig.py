@@ -41,9 +41,9 @@ class Access(NamedTuple):
 def access(path: str, context: str = "") -> Access:
     """Return the server of a context, or of the current one. Raise ValueError with one line. It blocks."""
     document = _document(path, current=not context)
-    chosen = _named(document, "contexts", "context", context or _text(document, "current-context"))
-    cluster = _named(document, "clusters", "cluster", _text(chosen, "cluster"))
-    user = _named(document, "users", "user", _text(chosen, "user")) if _text(chosen, "user") else {}
+    chosen = _entry_named(document, "contexts", "context", context or _text(document, "current-context"))
+    cluster = _entry_named(document, "clusters", "cluster", _text(chosen, "cluster"))
+    user = _entry_named(document, "users", "user", _text(chosen, "user")) if _text(chosen, "user") else {}
     folder, plugin = Path(path).parent, user.get("exec")
     plugin = plugin if isinstance(plugin, dict) else {}
     try:
@@ -67,9 +67,9 @@ def read(path: str) -> Target:
     It blocks: read it at start, or off the loop.
     """
     document = _document(path)
-    context = _named(document, "contexts", "context", _text(document, "current-context"))
-    cluster = _named(document, "clusters", "cluster", _text(context, "cluster"))
-    user = _named(document, "users", "user", _text(context, "user")) if _text(context, "user") else {}
+    context = _entry_named(document, "contexts", "context", _text(document, "current-context"))
+    cluster = _entry_named(document, "clusters", "cluster", _text(context, "cluster"))
+    user = _entry_named(document, "users", "user", _text(context, "user")) if _text(context, "user") else {}
     try:
         return _target(Path(path).parent, cluster, user)
     except ValueError as e:
@@ -157,7 +157,7 @@ def _document(path: str, *, current: bool = True) -> Object:
     return document
 
 
-def _named(document: Object, plural: str, singular: str, name: str) -> Object:
+def _entry_named(document: Object, plural: str, singular: str, name: str) -> Object:
     listed = document.get(plural)
     for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name:

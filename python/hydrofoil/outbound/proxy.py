@@ -15,7 +15,7 @@ from hydrofoil.answer import Answer, Sink, plain
 from hydrofoil.errors import timed_out
 from hydrofoil.outbound.connections import Connections
 from hydrofoil.outbound.trust import Unreachable, reason
-from hydrofoil.outbound.upgrade import upgraded
+from hydrofoil.outbound.upgrade import relay_upgrade
 from hydrofoil.request import Incoming
 
 DISCOVERY_SECONDS = 5.0
@@ -46,7 +46,7 @@ def refusal(request: Incoming, status: int, text: str) -> Answer:
     return plain(status, text + "\n", request.common)
 
 
-def forwarded(request: Incoming, host: str, *, upgrade: bool) -> list[tuple[str, str]]:
+def forwarded_headers(request: Incoming, host: str, *, upgrade: bool) -> list[tuple[str, str]]:
     """Return the headers of a request for a service: the user is in X-Remote-*, and only there."""
     named = {token.strip().lower() for value in request.headers.getall("Connection", []) for token in value.split(",")}
     out: list[tuple[str, str]] = [("Host", host)]
@@ -82,11 +82,11 @@ def identity(
         out.append(("X-Remote-Uid", uid))
     out += (("X-Remote-Group", group) for group in groups)
     for key, values in (extra or {}).items():
-        out += ((f"X-Remote-Extra-{escaped(key)}", value) for value in values)
+        out += ((f"X-Remote-Extra-{escape_key(key)}", value) for value in values)
     return out
 
 
-def escaped(key: str) -> str:
+def escape_key(key: str) -> str:
     """Return a key as a part of a header's name: other bytes than those of a token are escaped (`headerKeyEscape`)."""
     return "".join(chr(b) if b < 128 and chr(b) in TOKEN else f"%{b:02X}" for b in key.encode())
 
@@ -104,7 +104,7 @@ async def pass_on(request: Incoming, where: str, host: str, connections: Connect
     Raise ApiError 504.
     """
     upgrade = "upgrade" in request.headers.get("Connection", "").lower()
-    headers = forwarded(request, where, upgrade=upgrade)
+    headers = forwarded_headers(request, where, upgrade=upgrade)
     if (broken := next((name for name, value in headers if BREAKS.search(value)), "")) != "":
         # A name of a user may hold what would end the header.
         text = f'net/http: invalid header field value for "{broken}"'
@@ -112,7 +112,7 @@ async def pass_on(request: Incoming, where: str, host: str, connections: Connect
     url = target(request, where)
     try:
         if upgrade:
-            return await upgraded(request, url, headers, connections.trust.context(), host)
+            return await relay_upgrade(request, url, headers, connections.trust.context(), host)
         session = await connections.session()
     except Unreachable as e:
         return refusal(request, 500 if not upgrade else 503, str(e))
@@ -132,10 +132,10 @@ async def pass_on(request: Incoming, where: str, host: str, connections: Connect
         if isinstance(e, TimeoutError) and limit.expired():
             raise timed_out() from None
         return refusal(request, 503, f"error trying to reach service: {reason(e, where)}")
-    return passed(request, answer)
+    return relay_response(request, answer)
 
 
-def passed(request: Incoming, answer: aiohttp.ClientResponse) -> Answer:
+def relay_response(request: Incoming, answer: aiohttp.ClientResponse) -> Answer:
     """Pass a response on, piece by piece as it arrives."""
     named = {token.strip().lower() for value in answer.headers.getall("Connection", []) for token in value.split(",")}
     left_out = HOP_BY_HOP | CROSS_ORIGIN | named

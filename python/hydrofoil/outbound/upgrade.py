@@ -54,16 +54,14 @@ class Pipe:
         asyncio.get_running_loop().call_later(ECHO_SECONDS, self._writer.transport.abort)
 
 
-def failed(text: str) -> Answer:
+def bad_gateway(text: str) -> Answer:
     """Return 503 in plain text."""
     answer = plain(503, text + "\n")
     answer.close = True
     return answer
 
 
-async def dialled(
-    url: URL, context: ssl.SSLContext, name: str
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
+async def dial(url: URL, context: ssl.SSLContext, name: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
     """Return a connection to a service, or the reason for its failure."""
     where = f"{url.host}:{url.port}"
     try:
@@ -89,7 +87,7 @@ def left_of(head: bytes) -> int | None:
     return None
 
 
-async def echoed(line: Line, reader: asyncio.StreamReader, left: int | None) -> None:
+async def relay_rest(line: Line, reader: asyncio.StreamReader, left: int | None) -> None:
     """Pass on the rest of a response other than an upgrade; one without a length lasts to its end."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(ECHO_SECONDS):
@@ -99,16 +97,16 @@ async def echoed(line: Line, reader: asyncio.StreamReader, left: int | None) -> 
                 await line.drained()
 
 
-async def upgraded(
+async def relay_upgrade(
     request: Incoming, url: URL, headers: list[tuple[str, str]], tls: ssl.SSLContext, name: str
 ) -> Answer:
     """Pass a request on with its connection: bytes of either side are sent to the other until one ends.
 
     Raise ApiError if the service does not respond in time.
     """
-    connection = await dialled(url, tls, name)
+    connection = await dial(url, tls, name)
     if isinstance(connection, str):
-        return failed(f"error dialing backend: {connection}")
+        return bad_gateway(f"error dialing backend: {connection}")
     reader, writer = connection
     # However the request ends, its connection to the service ends with it.
     request.at_end(lambda _: writer.close())
@@ -121,9 +119,9 @@ async def upgraded(
     except TimeoutError:
         raise timed_out() from None
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError, IndexError):
-        return failed("unexpected EOF")
+        return bad_gateway("unexpected EOF")
     if status != 101 and status < 400:
-        return failed(f"invalid upgrade response: status code {status}")
+        return bad_gateway(f"invalid upgrade response: status code {status}")
 
     request.lasts()
     return Answer(status, b"", stream=Tunnel(status, head, reader, writer), takes_over=True)
@@ -143,7 +141,7 @@ class Tunnel:
         line.write(self._head)
         with contextlib.suppress(OSError):
             if self._status != 101:
-                await echoed(line, self._reader, left_of(self._head))
+                await relay_rest(line, self._reader, left_of(self._head))
                 return
             line.receive(Pipe(line, self._writer))
             while data := await self._reader.read(PIECE):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from hydrofoil.options import Options, Refused, boolean, flag, quoted, seconds
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Refused, boolean, flag, seconds
 
 FEWEST = 8
 """The least number of addresses in the first range."""
@@ -63,7 +64,7 @@ def port_range(text: str) -> tuple[int, int]:
     low, _, high = value.partition("-" if dash else "+")
     if not dash and not plus:
         # Upstream accepts a single port, too; here the message shows the form of a range.
-        raise ValueError(f"{quoted(value)} is not a range of ports such as 30000-32767")
+        raise ValueError(f"{quote(value)} is not a range of ports such as 30000-32767")
     first, last = _decimal(low), _decimal(high)
     last += 0 if dash else first
     if first > 65535 or last > 65535:
@@ -77,7 +78,7 @@ def port_range(text: str) -> tuple[int, int]:
 
 def _decimal(text: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]+", text):
-        raise ValueError(f"strconv.Atoi: parsing {quoted(text)}: invalid syntax")
+        raise ValueError(f"strconv.Atoi: parsing {quote(text)}: invalid syntax")
     return int(text)
 
 
@@ -89,7 +90,7 @@ def endpoints(text: str) -> dict[str, str]:
         host, _, number = address.rpartition(":")
         named = len(service.split("/")) == 2 and all(service.split("/"))
         if not named or not host or not number.isascii() or not number.isdigit() or not 0 < int(number) < 65536:
-            raise ValueError(f"{quoted(part)} is not NAMESPACE/NAME=HOST:PORT")
+            raise ValueError(f"{quote(part)} is not NAMESPACE/NAME=HOST:PORT")
         out[service] = address
     return out
 

@@ -25,7 +25,7 @@ async def outcome(work: Coroutine[Any, Any, Made], finish: Finish, under_way: se
     task = asyncio.create_task(_through(work, finish))
     under_way.add(task)
     task.add_done_callback(under_way.discard)
-    task.add_done_callback(_ended)
+    task.add_done_callback(_end_quietly)
     return (await asyncio.shield(task))[0]
 
 
@@ -41,7 +41,7 @@ async def _through(work: Coroutine[Any, Any, Made], finish: Finish) -> Made:
     return made
 
 
-def _ended(task: asyncio.Task[Made]) -> None:
+def _end_quietly(task: asyncio.Task[Made]) -> None:
     if not task.cancelled():
         # A caller that still waits gets the error; a fault of `finish` is reported nowhere else.
         task.exception()

@@ -21,12 +21,12 @@ async def decision(write: Write, info: RequestInfo) -> Verdict:
     return made if isinstance(made, Verdict) else await made
 
 
-def refused(write: Write, info: RequestInfo, verdict: Verdict) -> ApiError:
+def refuse(write: Write, info: RequestInfo, verdict: Verdict) -> ApiError:
     """Return the 403 for a right that the user lacks, with the error that led to it."""
     return refusal(write.user, info, ": ".join(filter(None, (verdict.error, verdict.reason))))
 
 
-def shown(user: User) -> str:
+def go_text(user: User) -> str:
     """Return a user as Go's `%v` does."""
     extra = " ".join(f"{key}:[{' '.join(user.extra[key])}]" for key in sorted(user.extra))
     return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"

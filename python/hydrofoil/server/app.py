@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydrofoil import errors
 from hydrofoil.admission.chain import Chain
-from hydrofoil.admission.order import gated, plugins
+from hydrofoil.admission.order import plugins, plugins_of_disabled_gates
 from hydrofoil.admission.plugin_dependencies import Measures, PluginDependencies
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
@@ -91,7 +91,7 @@ class App:
         self._encryption = encryption
         minor = minor_of(config.emulated_version)
         self.gates = Gates(config.feature_gates, minor)
-        self.catalog = enabled(config, self.gates, minor)
+        self.catalog = enabled_catalog(config, self.gates, minor)
         self.storage = storage
         self.hub = Hub(self.storage, clock)
         self.registry = Registry(self.catalog, self.storage, clock, chance)
@@ -286,8 +286,8 @@ class App:
 
             given = read(config.admission_control_config_file)
         deps = PluginDependencies(self.registry, self.hub, self._services, configuration=given)
-        on, off = selected(config)
-        chosen = plugins(deps, on, off | gated(self.gates))
+        on, off = select_plugins(config)
+        chosen = plugins(deps, on, off | plugins_of_disabled_gates(self.gates))
         chain = Chain(chosen, self.authorization.authorizer)
         deps.metrics.phases = chain.phases
         return chain, deps.metrics
@@ -389,7 +389,7 @@ class App:
         self.authentication.forget()
 
 
-def enabled(config: Config, gates: Gates, minor: int) -> Catalog:
+def enabled_catalog(config: Config, gates: Gates, minor: int) -> Catalog:
     """Return the resources that are served. Raise EnablementError with upstream's message."""
     problems = []
     given = config.runtime_config
@@ -418,7 +418,7 @@ def secured(config: Config) -> bool:
     return any(configured) or not (config.unix_socket or is_local(config.host))
 
 
-def selected(config: Config) -> tuple[frozenset[str], frozenset[str]]:
+def select_plugins(config: Config) -> tuple[frozenset[str], frozenset[str]]:
     """Return the admission plug-ins that are switched on, and those off. Raise ValueError with one line."""
     on, off = config.selected()
     if "ServiceAccount" in on or (secured(config) and config.controls("serviceaccount")):

@@ -48,7 +48,7 @@ REMOTE = {4: (socket.AF_INET, "10.255.255.255", "192.0.2.1"), 6: (socket.AF_INET
 EXAMPLES = frozenset(example for _, _, example in REMOTE.values())
 
 
-def advertised(version: int) -> str:
+def advertised_address(version: int) -> str:
     """Return an address of this machine other than the loopback one; a documentation address if it has none."""
     family, remote, example = REMOTE[version]
     try:
@@ -68,7 +68,7 @@ def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, An
     """
     cidrs = ranges.split(",")
     primary = ip_network(cidrs[0])
-    address = advertised(primary.version)
+    address = advertised_address(primary.version)
     now = clock.now()
     return {
         "<address>": address,
@@ -103,7 +103,7 @@ class Packaged(NamedTuple):
 
 
 @cache
-def packaged() -> dict[str, list[Packaged]]:
+def load_package_data() -> dict[str, list[Packaged]]:
     """Return the package data by path, which all servers of a process share.
 
     Namespaces are first, since their content requires them; so are the levels of flow schemas.
@@ -132,7 +132,7 @@ async def load(
     """
     filled = places(port, ranges, registry.clock, registry.chance)
     made = f"{filled['<time>'][:19]}Z".encode()
-    for path, objects in packaged().items():
+    for path, objects in load_package_data().items():
         info = parse("GET", path)
         resource = registry.catalog.find(info.group, info.version, info.resource)
         if not resource or info.resource == "apiservices":
@@ -154,13 +154,13 @@ async def bring(registry: Registry, resource: Resource, obj: Packaged, filled: d
     present = await there(registry, resource, obj.namespace, obj.name)
     if resource.group == RBAC and (present or obj.name in CONTINUED):
         body = orjson.loads(text)
-        await reconcile(registry, resource, body, partial(decoded, resource))
+        await reconcile(registry, resource, body, partial(decode_packaged, resource))
         if obj.name in CONTINUED:
             # It began as a copy of another, and may lack what it is expected to have.
-            await reconcile(registry, resource, body, partial(decoded, resource))
+            await reconcile(registry, resource, body, partial(decode_packaged, resource))
         return
     body = fill(orjson.loads(text), filled) if obj.has_places or b'"status"' in text else {}
-    draft = decoded(resource, body) if obj.has_places else resource.native.decode(text, "json")[0]
+    draft = decode_packaged(resource, body) if obj.has_places else resource.native.decode(text, "json")[0]
     namespace, name = obj.namespace, draft.metadata().name
     if present or (not obj.name and await there(registry, resource, namespace, name)):
         return
@@ -177,14 +177,14 @@ async def bring(registry: Registry, resource: Resource, obj: Packaged, filled: d
     reported = registry.get(resource, namespace, stored.name).revision != stored.revision
     if "status" in body and "status" in resource.subresources and not reported:
         # Read by its type, which a member that is set is not: its times have whole seconds.
-        status = decoded(resource, body).get(["status"])
+        status = decode_packaged(resource, body).get(["status"])
         draft = stored.thaw()
         draft.set(["status"], status)
         write = Write(subresource="status")
-        await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
+        await registry.update(resource, namespace, stored.name, partial(_complete_draft, draft), write)
 
 
-def decoded(resource: Resource, body: dict[str, Any]) -> Draft:
+def decode_packaged(resource: Resource, body: dict[str, Any]) -> Draft:
     """Return an object of the package data."""
     draft, _ = resource.native.decode(orjson.dumps(body), "json")
     return draft
@@ -200,5 +200,5 @@ async def there(registry: Registry, resource: Resource, namespace: str, name: st
     return collection.get(resource.native, namespace, name) is not None
 
 
-def _given(draft: Draft, _: Stored) -> Draft:
+def _complete_draft(draft: Draft, _: Stored) -> Draft:
     return draft

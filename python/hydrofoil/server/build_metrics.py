@@ -99,7 +99,7 @@ class BuildMetrics(Collector):
         yield features
 
 
-def registered(families: Iterable[Metric]) -> CounterMetricFamily:
+def families_by_stability(families: Iterable[Metric]) -> CounterMetricFamily:
     """Return the numbers of families by the stability that their texts begin with."""
     text = "[BETA] The count of registered metrics broken by stability level and deprecation version."
     found = CounterMetricFamily("registered_metrics", text, labels=("stability_level", "deprecated_version"))

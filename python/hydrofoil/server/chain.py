@@ -60,8 +60,8 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         *outer,
         request_info(stages.chance),
         deadline(stages.request_timeout, stages.metrics.terminated, asks=stages.asks),
-        *identified(stages),
-        *traced(stages),
+        *identifying_filters(stages),
+        *tracing_filters(stages),
         impersonation(stages.impersonation),
         stages.limit,
         authorization(stages.authorizer, stages.others, stages.decisions),
@@ -71,7 +71,7 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
     return reduce(around, reversed(filters), stages.route)
 
 
-def identified(stages: Stages) -> Sequence[Filter]:
+def identifying_filters(stages: Stages) -> Sequence[Filter]:
     """Return the filters that find the user of a request, and record it where that is configured."""
     if stages.audit is None:
         return (authentication(stages.login, None, stages.attempts),)
@@ -80,7 +80,7 @@ def identified(stages: Stages) -> Sequence[Filter]:
     return authentication(stages.login, unauthenticated(stages.audit), stages.attempts), audit(stages.audit)
 
 
-def traced(stages: Stages) -> Sequence[Filter]:
+def tracing_filters(stages: Stages) -> Sequence[Filter]:
     """Return the filter that traces requests, where that is configured."""
     if stages.tracing is None:
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from hydrofoil.authentication.guests import Guests
-from hydrofoil.controls.apply import Reply, applied
+from hydrofoil.controls.apply import Reply, apply_objects
 from hydrofoil.controls.documents import Document
 from hydrofoil.controls.waiting import Waits
 from hydrofoil.request import ADMIN
@@ -67,7 +67,7 @@ class Controlling:
 
     async def apply(self, documents: Iterable[Document], namespace: str | None) -> list[dict[str, Any]]:
         """Apply objects; return them once they are served. Raise ApiError that names their origin."""
-        made = await applied(self.ask, self._running.app.catalog, documents, namespace)
+        made = await apply_objects(self.ask, self._running.app.catalog, documents, namespace)
         await self._running.settle()
         return made
 

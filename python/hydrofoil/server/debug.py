@@ -17,7 +17,7 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import parse
 from hydrofoil.fairness import dump
 from hydrofoil.fairness.service import Fairness
-from hydrofoil.options import quoted
+from hydrofoil.go_text import quote
 
 PLAIN = "text/plain"
 HTML = "text/html; charset=utf-8"
@@ -86,7 +86,7 @@ class Debug:
             return respond.answer(context, 406, b"unsupported http method\n", PLAIN, head)
         given = (await context.body()).decode(errors="replace")
         if not (given.isascii() and given.isdigit() and int(given[:20]) < MOST_LEVEL):
-            text = f"failed set klog.logging.verbosity {given[:100]}: strconv.ParseInt: parsing {quoted(given[:100])}: "
+            text = f"failed set klog.logging.verbosity {given[:100]}: strconv.ParseInt: parsing {quote(given[:100])}: "
             shown = "".join(c if c.isprintable() else "?" for c in text)
             return respond.answer(context, 400, f"{shown}invalid syntax\n".encode(errors="replace"), PLAIN, head)
         # As at the start: from this level on the log has more than warnings.

@@ -71,7 +71,7 @@ def own_names(host: str, ranges: str) -> list[str]:
     for part in ranges.split(","):
         with contextlib.suppress(ValueError):
             found.append(str(ip_network(part.strip(), strict=False)[1]))
-    found += [address for address in map(bootstrap.advertised, (4, 6)) if address not in bootstrap.EXAMPLES]
+    found += [address for address in map(bootstrap.advertised_address, (4, 6)) if address not in bootstrap.EXAMPLES]
     if host not in ("", "0.0.0.0", "::"):
         found.append(host)
     own = socket.gethostname().lower()
@@ -91,7 +91,7 @@ def identity(place: Path, names: list[str], now: int, machine: int) -> Identity:
     place.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         place.mkdir(mode=0o700)
-    with _locked(place / ".lock"):
+    with _lock_folder(place / ".lock"):
         authority = _pair(place, "ca")
         if not all(engine.usable_certificate(*authority, b"", [], None, at) for at in (begin, machine)):
             authority = engine.new_authority(begin)
@@ -148,7 +148,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _lock_folder(path: Path) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)

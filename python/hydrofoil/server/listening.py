@@ -32,7 +32,7 @@ def is_local(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def bound(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens on an address. Raise ListenError."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -16,7 +16,7 @@ DOUBLED = tuple(0.001 * 2**n for n in range(15))
 FILTER = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0)
 
 
-def merged(buckets: tuple[float, ...], parts: Iterable[Histogram]) -> Histogram:
+def merge_histograms(buckets: tuple[float, ...], parts: Iterable[Histogram]) -> Histogram:
     """Return the sum of histograms, in coarser buckets."""
     found = Histogram(buckets)
     for part in parts:
@@ -51,7 +51,7 @@ class Logins:
         if self._decisions.waived:
             waived = Histogram(decisions["allowed"].buckets)
             waived.observe(0.0, self._decisions.waived)
-            decisions["allowed"] = merged(tuple(waived.buckets), (decisions["allowed"], waived))
+            decisions["allowed"] = merge_histograms(tuple(waived.buckets), (decisions["allowed"], waived))
         text = (
             "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', "
             "'no-opinion' or 'error'."
@@ -62,7 +62,7 @@ class Logins:
         text = "[ALPHA] Request filter latency distribution in seconds, for each filter type"
         filters = HistogramMetricFamily("apiserver_request_filter_duration_seconds", text, labels=("filter",))
         for name, parts in (("authentication", logins), ("authorization", decisions)):
-            found = merged(FILTER, parts.values())
+            found = merge_histograms(FILTER, parts.values())
             filters.add_metric((name,), found.cumulative(), found.sum)
         yield filters
 
@@ -84,7 +84,7 @@ class Logins:
         family = HistogramMetricFamily(name, f"[ALPHA] {text}", labels=("result",))
         for result, fine in by.items():
             if any(fine.counts):
-                found = merged(DOUBLED, (fine,))
+                found = merge_histograms(DOUBLED, (fine,))
                 family.add_metric((result,), found.cumulative(), found.sum)
         return family
 

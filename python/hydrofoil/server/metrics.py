@@ -18,7 +18,7 @@ from hydrofoil.endpoints.watching import Watching
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.server import deprecated
-from hydrofoil.server.build_metrics import BuildMetrics, registered
+from hydrofoil.server.build_metrics import BuildMetrics, families_by_stability
 from hydrofoil.server.login_metrics import Credentials, Logins
 from hydrofoil.server.queue_metrics import QueueMetrics
 from hydrofoil.server.request_metrics import Requests
@@ -287,7 +287,7 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects], *, counted: b
     """Return families, and those of parts, as text; `counted`: with the numbers of families."""
     families = [family for group in (ready, *(part.collect() for part in parts)) for family in group]
     if counted:
-        families.append(registered(families))
+        families.append(families_by_stability(families))
     text = generate_latest(Exposed(families))
     # Some of upstream's counters have another suffix, or none.
     text = re.sub(

@@ -126,7 +126,7 @@ class NonResource:
         if trimmed.startswith("/openapi"):
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
             async with self._making:
-                return await asyncio.to_thread(lambda: published(context, self._openapi.answer(context, trimmed)))
+                return await asyncio.to_thread(lambda: answer_document(context, self._openapi.answer(context, trimmed)))
         if trimmed.startswith((CONFIGURATION, KEYS)):
             return await self._issued(context, trimmed)
         if trimmed in ("/", "/index.html"):
@@ -152,7 +152,7 @@ class NonResource:
         if context.request.method != "GET":
             raise method_not_allowed()
         media, body = found
-        return completed(context, Answer(200, b"%sContent-Type: %s\r\n" % (HEAD, media.encode()), body))
+        return complete_answer(context, Answer(200, b"%sContent-Type: %s\r\n" % (HEAD, media.encode()), body))
 
     async def _healthy(self, context: Context) -> Answer:
         _, endpoint, *name = context.info.path.split("/", 2)
@@ -219,7 +219,7 @@ class NonResource:
         body, etag = self.aggregated.document(core=core)
         lines = f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n"
         if etag == context.request.headers.get("If-None-Match"):
-            return completed(context, Answer(304, lines.encode()))
+            return complete_answer(context, Answer(304, lines.encode()))
         if context.audit is not None:
             context.audit.responded(body)
         if accepted.protobuf:
@@ -228,10 +228,10 @@ class NonResource:
         else:
             body = self._encoded(context, body, accepted)
         media = f"{accepted.media};{PARAMETERS}"
-        return completed(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
+        return complete_answer(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
 
 
-def published(context: Context, answer: Answer) -> Answer:
+def answer_document(context: Context, answer: Answer) -> Answer:
     """Add the common header lines to an answer with a document, of which upstream packs those of version 2 alone."""
     answer.head = common_lines(context, answer) + answer.head
     if answer.status == 200 and b"Vary: Accept-Encoding" in answer.head and respond.wants_gzip(context):
@@ -246,7 +246,7 @@ def common_lines(context: Context, answer: Answer) -> bytes:
     return context.common.replace(CACHE_CONTROL, b"") if b"Cache-Control:" in answer.head else context.common
 
 
-def completed(context: Context, answer: Answer) -> Answer:
+def complete_answer(context: Context, answer: Answer) -> Answer:
     """Add the common header lines to an answer, and compress a large body."""
     answer.head = common_lines(context, answer) + answer.head
-    return respond.compressed(context, answer)
+    return respond.compress(context, answer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from hydrofoil.go_text import quote
 from hydrofoil.options import (
     Options,
     Refused,
@@ -13,10 +14,9 @@ from hydrofoil.options import (
     flag,
     integer,
     one_of,
+    parse_unsigned,
     period,
-    quoted,
     seconds,
-    unsigned,
     words,
 )
 
@@ -105,7 +105,7 @@ def tls_version(text: str) -> str:
     if text in ("VersionTLS10", "VersionTLS11"):
         raise Refused(f"<flag> {text} is not secure: use VersionTLS12 or VersionTLS13")
     if text not in ("", "VersionTLS12", "VersionTLS13"):
-        raise Refused(f"unknown tls version {quoted(text)}")
+        raise Refused(f"unknown tls version {quote(text)}")
     return text
 
 
@@ -113,7 +113,7 @@ def hidden_metrics(text: str) -> str:
     """Read the version whose hidden metrics are shown: the previous one (component-base `metrics`)."""
     if text not in ("", "1.35"):
         why = "must be omitted or have the value '1.35'; only the previous minor version is allowed"
-        raise Refused(f"metrics.showHiddenMetricsForVersion: Invalid value: {quoted(text)}: {why}")
+        raise Refused(f"metrics.showHiddenMetricsForVersion: Invalid value: {quote(text)}: {why}")
     return text
 
 
@@ -122,7 +122,7 @@ def chance(text: str) -> float:
     try:
         found = float(text)
     except ValueError:
-        raise ValueError(f"strconv.ParseFloat: parsing {quoted(text)}: invalid syntax") from None
+        raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax") from None
     if not 0 <= found <= 0.02:
         raise Refused("<flag> can not be less than 0 or greater than 0.02")
     return found
@@ -214,4 +214,4 @@ class LifeOptions(Options):
     log_format: str = flag(
         "--log-format", "text", one_of("text", "json"), "form of log lines (default {})", value="text|json"
     )
-    verbosity: int = flag("-v", 0, unsigned, "verbosity of the log (default {})", value="LEVEL", also=("--v",))
+    verbosity: int = flag("-v", 0, parse_unsigned, "verbosity of the log (default {})", value="LEVEL", also=("--v",))

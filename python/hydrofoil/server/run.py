@@ -35,7 +35,7 @@ from hydrofoil.server.identity import Identity, folder, given_pair, own_names, w
 from hydrofoil.server.identity import identity as made_identity
 from hydrofoil.server.in_memory_certificate import InMemoryCertificate
 from hydrofoil.server.kubeconfig import kubeconfig, of_token, reachable
-from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
+from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, is_local, listen, reason
 from hydrofoil.server.memory import Pipe, connect
 from hydrofoil.server.serving import BadCertificate, Serving
 from hydrofoil.server.source import encryption, source
@@ -325,7 +325,7 @@ class Server:
                 self._unix = await asyncio.to_thread(UnixSocket, config.unix_socket)
                 self._listener = self._unix.listener
             else:
-                self._listener = bound(config.host, config.port)
+                self._listener = listen(config.host, config.port)
         except ListenError as e:
             raise StartError(str(e)) from None
         return self._listener

@@ -14,6 +14,7 @@ from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.errors import ApiError
+from hydrofoil.go_text import format_duration
 from hydrofoil.headers import ACCEPT
 from hydrofoil.options import Flag, flags
 
@@ -33,24 +34,9 @@ FIXED = {
     "watch-cache": "true",
 }
 """Settings of kube-apiserver that are as they are here, unless a flag of the same name exists."""
-UNITS = ((3600, "h"), (60, "m"))
 
 
-def duration(seconds: float) -> str:
-    """Return a duration as Go does."""
-    if not seconds:
-        return "0s"
-    if seconds < 1:
-        return f"{seconds * 1000:g}ms"
-    shown, rest = "", seconds
-    for size, unit in UNITS:
-        if seconds >= size:
-            count, rest = divmod(rest, size)
-            shown += f"{count:.0f}{unit}"
-    return f"{shown}{rest:g}s"
-
-
-def shown(flag: Flag, value: object) -> str:
+def flag_text(flag: Flag, value: object) -> str:
     """Return the value of a flag as pflag does."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -59,7 +45,7 @@ def shown(flag: Flag, value: object) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(str, value))}]"
     if isinstance(value, float):
-        return duration(value) if flag.value == "DURATION" else f"{value:g}"
+        return format_duration(value) if flag.value == "DURATION" else f"{value:g}"
     return str(value)
 
 
@@ -71,7 +57,7 @@ def settings(config: object, rooms: tuple[type, ...]) -> dict[str, str]:
             for name in flag.names:
                 value = getattr(config, flag.setting)
                 if name.startswith("--") and value is not None:
-                    found[name[2:]] = shown(flag, value)
+                    found[name[2:]] = flag_text(flag, value)
     return dict(sorted(found.items()))
 
 
@@ -103,7 +89,7 @@ class Pages:
         return self._page(context, "Statusz", members)
 
     def _page(self, context: Context, kind: str, members: dict[str, Any]) -> Answer:
-        form = negotiated(context.request.headers.get(ACCEPT, ""), kind)
+        form = negotiate_page(context.request.headers.get(ACCEPT, ""), kind)
         if not form:
             return respond.answer(context, 200, text_of(kind, members).encode(), TEXT)
         media, version = form
@@ -118,7 +104,7 @@ class Pages:
         return respond.answer(context, 200, data, f"{media};g={GROUP};v={version};as={kind}", head)
 
 
-def negotiated(accept: str, kind: str) -> tuple[str, str] | None:
+def negotiate_page(accept: str, kind: str) -> tuple[str, str] | None:
     """Return media type and version of a page; None for text. Raise ApiError 406."""
     for clause in accept.split(",") if accept.strip() else ("*/*",):
         media, *parts = (part.strip() for part in clause.split(";"))
@@ -138,7 +124,7 @@ def text_of(kind: str, members: dict[str, Any]) -> str:
     else:
         lines = [
             f"Started: {members['startTime']}",
-            f"Up: {duration(members['uptimeSeconds'])}",
+            f"Up: {format_duration(members['uptimeSeconds'])}",
             f"Binary version: {members['binaryVersion']}",
             f"Emulation version: {members['emulationVersion']}",
             f"Paths: {' '.join(members['paths'])}",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hydrofoil.options import Options, Refused, Texts, amount, anything, boolean, flag, quoted, seconds, span, words
+from hydrofoil.go_text import quote
+from hydrofoil.options import Options, Refused, Texts, amount, anything, boolean, flag, seconds, span, words
 
 ALWAYS, NEVER = "always", "never"
 INTERVAL = "interval="
@@ -13,9 +14,9 @@ def sync(text: str) -> str:
     if text in (ALWAYS, NEVER):
         return text
     if not text.startswith(INTERVAL):
-        raise Refused(f"<flag> must be always, interval=DURATION or never, not {quoted(text)}")
+        raise Refused(f"<flag> must be always, interval=DURATION or never, not {quote(text)}")
     if not span(text.removeprefix(INTERVAL)):
-        raise Refused(f"<flag> needs a positive duration, not {quoted(text)}; always has none")
+        raise Refused(f"<flag> needs a positive duration, not {quote(text)}; always has none")
     return text
 
 
@@ -31,7 +32,7 @@ def servers(text: str) -> Texts:
     found = [url if "://" in url else f"http://{url}" for url in words(text)]
     for url in found:
         if not url.startswith(("http://", "https://")):
-            raise Refused(f"<flag> needs URLs such as https://127.0.0.1:2379, not {quoted(url)}")
+            raise Refused(f"<flag> needs URLs such as https://127.0.0.1:2379, not {quote(url)}")
     return Texts(found)
 
 

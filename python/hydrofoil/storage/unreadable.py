@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from hydrofoil.errors import ApiError, qualified, quoted
+from hydrofoil.errors import ApiError, qualified_resource
+from hydrofoil.go_text import quote
 from hydrofoil.storage.errors import StorageError
 
 MOST = 100
@@ -77,12 +78,12 @@ class Words:
         if not self.corrupt:
             if first.decrypted:
                 return _plain(first, first.why)
-            return _internal(first, f"unable to transform key {quoted(first.place)}: {first.why}")
+            return _internal(first, f"unable to transform key {quote(first.place)}: {first.why}")
         causes = [
             {"reason": "UnexpectedServerResponse", "message": _at(fault.place, fault), "field": fault.place}
             for fault in faults[:MOST]
         ]
         causes += [TOO_MANY] if len(faults) > MOST else []
         details = {"name": "list"} | ({"group": group} if group else {}) | {"kind": plural, "causes": causes}
-        message = f"failed to read one or more {qualified(group, plural)} from the storage"
+        message = f"failed to read one or more {qualified_resource(group, plural)} from the storage"
         return Unreadable(first, "StorageReadError", message, details)

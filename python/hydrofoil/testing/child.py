@@ -58,7 +58,7 @@ class Child:
         except Exception as e:
             answer = False, wire.failure(e)
         if number:
-            self._writer.write(wire.packed((number, *answer)))
+            self._writer.write(wire.pack((number, *answer)))
 
     async def _called(self, name: str, given: tuple[Any, ...]) -> Any:
         if name == "start":
@@ -79,13 +79,13 @@ async def serve(descriptor: int, parent: int) -> None:
     """Answer the calls on a socket, until its other end is closed or the parent has gone."""
     connection = socket.socket(fileno=descriptor)
     reader, writer = await asyncio.open_connection(sock=connection, limit=1 << 20)
-    with watched(parent, reader.feed_eof):
+    with watch_parent(parent, reader.feed_eof):
         await Child(reader, writer).run()
     writer.close()
 
 
 @contextlib.contextmanager
-def watched(parent: int, gone: Callable[[], None]) -> Iterator[None]:
+def watch_parent(parent: int, gone: Callable[[], None]) -> Iterator[None]:
     """Call `gone` when the parent ends: other processes that it forked may keep the other end of the socket open."""
     try:
         descriptor = os.pidfd_open(parent)

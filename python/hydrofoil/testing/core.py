@@ -12,7 +12,7 @@ from hydrofoil import engine
 from hydrofoil.authentication.guests import Guests
 from hydrofoil.clock import Chance, Clock, Reading
 from hydrofoil.controls.controls import Controls
-from hydrofoil.controls.documents import Source, gathered
+from hydrofoil.controls.documents import Source, gather_documents
 from hydrofoil.controls.fault import Fault
 from hydrofoil.controls.journal import Page
 from hydrofoil.controls.record import Record
@@ -137,7 +137,9 @@ class Core:
 
     async def apply(self, sources: Sequence[Source], namespace: str | None) -> list[dict[str, Any]]:
         """Apply objects. Raise ApiError that names the file and the document, OSError for files."""
-        documents = await asyncio.to_thread(gathered, sources) if _has_files(sources) else gathered(sources)
+        documents = (
+            await asyncio.to_thread(gather_documents, sources) if _has_files(sources) else gather_documents(sources)
+        )
         return await self.controlling.apply(documents, namespace)
 
     async def wait_for(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:

@@ -13,7 +13,8 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.controls.moments import moment
-from hydrofoil.options import Flag, Refused, Texts, flags, quoted, texts
+from hydrofoil.go_text import quote
+from hydrofoil.options import Flag, Refused, Texts, flags, texts
 from hydrofoil.server.config import ROOMS, Config
 from hydrofoil.server.run import StartError
 
@@ -22,7 +23,7 @@ OWN = ("seed", "clock", "snapshot", "config")
 
 
 @cache
-def known() -> dict[str, Flag]:
+def flags_by_option() -> dict[str, Flag]:
     """Return the flags by the names of their options."""
     return {name.lstrip("-").replace("-", "_"): flag for room in ROOMS for flag in flags(room) for name in flag.names}
 
@@ -30,7 +31,7 @@ def known() -> dict[str, Flag]:
 def check(given: Mapping[str, Any]) -> None:
     """Raise TypeError for an option that does not exist."""
     for name in given:
-        if name not in OWN and name not in known():
+        if name not in OWN and name not in flags_by_option():
             raise TypeError(f"Server has no option {name!r}")
 
 
@@ -49,7 +50,7 @@ def parse(given: Mapping[str, Any]) -> Given:
     settings: dict[str, Any] = {"port": 0}
     for name, value in {**_of_file(given.get("config")), **given}.items():
         if name not in OWN and value is not None:
-            flag = known()[name]
+            flag = flags_by_option()[name]
             settings[flag.setting] = _value(flag, value)
     seed, clock, snapshot = given.get("seed"), given.get("clock"), given.get("snapshot")
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
@@ -92,7 +93,7 @@ def _of_file(path: Any) -> dict[str, Any]:
     if not isinstance(content or {}, dict):
         raise StartError(f"{path}: no map of flags, such as port: 0")
     found = {name.replace("-", "_"): value for name, value in (content or {}).items()}
-    if unknown := [name for name in found if name not in known()]:
+    if unknown := [name for name in found if name not in flags_by_option()]:
         raise StartError(f'{path}: no flag "{unknown[0].replace("_", "-")}"')
     return found
 
@@ -110,5 +111,5 @@ def _value(flag: Flag, value: Any) -> Any:
     except Refused as e:
         raise StartError(str(e).replace("<flag>", name)) from None
     except ValueError as e:
-        raise StartError(f"invalid argument {quoted(str(value))} for {quoted(name)} flag: {e}") from None
+        raise StartError(f"invalid argument {quote(str(value))} for {quote(name)} flag: {e}") from None
     return made

@@ -56,7 +56,7 @@ def setting(config: pytest.Config, name: str) -> Any:
     return given if given is not None else config.getini(f"hydrofoil_{name}")
 
 
-def marked(item: pytest.Item) -> dict[str, Any]:
+def arguments_of_markers(item: pytest.Item) -> dict[str, Any]:
     """Return the arguments of a test's markers; the nearest wins by key."""
     found: dict[str, Any] = {}
     for marker in item.iter_markers("hydrofoil"):
@@ -100,7 +100,7 @@ def hydrofoil_session(_hydrofoil_servers: SessionServers) -> RemoteServer:
 @pytest.fixture
 def hydrofoil(request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers) -> Iterator[RemoteServer]:
     """Yield a clean server; after the test it is as it was when this fixture was set up."""
-    used = _hydrofoil_servers.use(marked(request.node), Path(request.node.path).parent)
+    used = _hydrofoil_servers.use(arguments_of_markers(request.node), Path(request.node.path).parent)
     request.node.stash[USED] = used
     try:
         used.begin()

@@ -40,7 +40,7 @@ class InProcess:
         future: Future[Any] = Future()
         number = next(self._numbers)
         future.add_done_callback(lambda f: self.post("cancel", number) if f.cancelled() else None)
-        message = wire.packed((number, name, given))
+        message = wire.pack((number, name, given))
         with self._lock:
             if self._over:
                 raise RuntimeError("the server is not running")
@@ -65,7 +65,7 @@ class InProcess:
 
     def post(self, name: str, *given: Any) -> None:
         """Make a call without waiting for it."""
-        self._posted.append(wire.packed((0, name, given)))
+        self._posted.append(wire.pack((0, name, given)))
         self._flush()
 
     def _flush(self) -> None:
@@ -87,7 +87,7 @@ class InProcess:
     def _read(self) -> None:
         with suppress(EOFError, OSError):
             while True:
-                number, good, result = wire.received(self._connection)
+                number, good, result = wire.receive(self._connection)
                 with self._lock:
                     future = self._calls.pop(number, None)
                 self._flush()

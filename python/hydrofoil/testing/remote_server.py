@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 
 from hydrofoil.clock import stopwatch
 from hydrofoil.controls.documents import Source
-from hydrofoil.controls.waiting import LAST, Condition, State, WaitTimeout, holds, named, split
+from hydrofoil.controls.waiting import LAST, Condition, State, WaitTimeout, condition_text, holds, split
 from hydrofoil.testing.base import Base
 
 
@@ -77,7 +77,7 @@ class Wait:
         self._under_way = None
         if result is None:
             object, namespace = self._given
-            raise WaitTimeout(object, namespace, named(self._condition), self._timeout, self._seen)
+            raise WaitTimeout(object, namespace, condition_text(self._condition), self._timeout, self._seen)
         if self._number is None:
             self._number = result
             return

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from hydrofoil.controls.record import Record, hidden
+from hydrofoil.controls.record import Record, hide_secrets
 from hydrofoil.controls.watching import WatchInfo
 
 MOST = 50
@@ -80,7 +80,7 @@ def _read(resource: str, data: bytes | None) -> dict[str, Any] | None:
     found: dict[str, Any] = orjson.loads(data)
     for member in BOOKKEEPING:
         found.get("metadata", {}).pop(member, None)
-    return hidden(found) if resource == "secrets" else found
+    return hide_secrets(found) if resource == "secrets" else found
 
 
 def _members(before: Any, now: Any, path: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 LENGTH = struct.Struct("!Q")
 
 
-def packed(message: Any) -> bytes:
+def pack(message: Any) -> bytes:
     """Return a message as bytes."""
     data = pickle.dumps(message)
     return LENGTH.pack(len(data)) + data
@@ -25,7 +25,7 @@ def failure(error: BaseException) -> BaseException:
     return error
 
 
-def received(connection: socket.socket) -> Any:
+def receive(connection: socket.socket) -> Any:
     """Return the next message. Raise EOFError at the end."""
     (size,) = LENGTH.unpack(_exactly(connection, LENGTH.size))
     return pickle.loads(_exactly(connection, size))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 GROUP = "apiserver.config.k8s.io"
 VERSIONS = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -43,7 +43,7 @@ def read(path: str) -> Settings:
             data = opened.read(LARGEST + 1)
     except OSError as e:
         why = f"open {path}: {(e.strerror or 'cannot be read').lower()}"
-        text = f"unable to read tracing configuration from {quoted(path)}: {why}"
+        text = f"unable to read tracing configuration from {quote(path)}: {why}"
         raise ValueError(f"failed to read tracing config: {text}") from None
     if len(data) > LARGEST:
         raise ValueError(f"{path} is larger than {LARGEST} bytes")
@@ -64,8 +64,8 @@ def decode(data: bytes) -> Settings:
     if not version:
         raise ValueError(f"{DECODING}Object 'apiVersion' is missing in '{data.decode(errors='replace').strip()}'")
     if kind != KIND or version not in VERSIONS:
-        raise ValueError(f"{DECODING}no kind {quoted(str(kind))} is registered for version {quoted(str(version))}")
-    unknown = [f"unknown field {quoted(name)}" for name in whole if name not in ("endpoint", "samplingRatePerMillion")]
+        raise ValueError(f"{DECODING}no kind {quote(str(kind))} is registered for version {quote(str(version))}")
+    unknown = [f"unknown field {quote(name)}" for name in whole if name not in ("endpoint", "samplingRatePerMillion")]
     if unknown:
         raise ValueError(f"{DECODING}strict decoding error: {', '.join(unknown)}")
     endpoint, rate = whole.get("endpoint"), whole.get("samplingRatePerMillion")
@@ -103,9 +103,9 @@ def _endpoint(endpoint: str | None) -> list[str]:
     try:
         scheme = urlsplit(whole).scheme
     except ValueError as e:
-        return [f"endpoint: Invalid value: {quoted(whole)}: {e}"]
+        return [f"endpoint: Invalid value: {quote(whole)}: {e}"]
     if scheme in SCHEMES:
         return []
     page = "See https://github.com/grpc/grpc/blob/master/doc/naming.md"
     why = f"unsupported scheme: {scheme}.  Options are none, dns, unix, or unix-abstract.  {page}"
-    return [f"endpoint: Invalid value: {quoted(whole)}: {why}"]
+    return [f"endpoint: Invalid value: {quote(whole)}: {why}"]

@@ -28,6 +28,6 @@ def watch_start(asked: int, oldest: int) -> ApiError:
     return gone(f"too old resource version: {asked} ({oldest})")
 
 
-def lapped() -> ApiError:
+def history_overrun() -> ApiError:
     """Return the 410 of a watch whose reader was too slow for the history."""
     return gone("too old resource version")

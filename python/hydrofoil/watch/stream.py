@@ -12,7 +12,7 @@ from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS, ApiError, internal
 from hydrofoil.pace.shares import WATCHERS
-from hydrofoil.watch.expired import lapped
+from hydrofoil.watch.expired import history_overrun
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, Hub
 
 LOG = logging.getLogger("hydrofoil")
@@ -127,7 +127,7 @@ class WatchStream:
                 self._mark(initial=True)
             elif left == LAPPED:
                 self.lapped = True
-                sink.write(self._error(lapped()))
+                sink.write(self._error(history_overrun()))
                 self.end()
                 return
             if stopwatch() > end:

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.admission.pod_security.configuration import Configuration, configured
+from hydrofoil.admission.pod_security.configuration import Configuration, parse_configuration
 from hydrofoil.admission.pod_security.policy import PREFIX, Policy, Standard, policy
 
 HEAD = {"kind": "PodSecurityConfiguration", "apiVersion": "pod-security.admission.config.k8s.io/v1"}
 
 
 def test_without_a_document_everything_is_allowed() -> None:
-    assert configured({}) == configured(HEAD) == Configuration()
+    assert parse_configuration({}) == parse_configuration(HEAD) == Configuration()
     assert Configuration().default.idle
 
 
 def test_defaults_and_exemptions() -> None:
-    found = configured(
+    found = parse_configuration(
         {
             **HEAD,
             "defaults": {"enforce": "baseline", "enforce-version": "v1.30", "warn": "restricted"},
@@ -59,5 +59,5 @@ def test_labels_win_over_defaults() -> None:
 )
 def test_what_is_wrong_is_one_line(given: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError) as found:
-        configured(given)
+        parse_configuration(given)
     assert str(found.value) == why

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hydrofoil.aggregation.discovery import aggregated, with_kinds
+from hydrofoil.aggregation.discovery import to_aggregated, with_kinds
 
 
 def test_resources_of_an_old_document() -> None:
-    found = aggregated(
+    found = to_aggregated(
         [
             {"name": "things", "namespaced": True, "kind": "Thing", "verbs": ["get"], "shortNames": ["th"]},
             {"name": "things/status", "kind": "Thing", "verbs": ["get"]},

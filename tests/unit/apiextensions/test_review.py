@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hydrofoil.apiextensions import review
-from hydrofoil.apiextensions.review import ConversionFailed, Object, mismatch, restored
+from hydrofoil.apiextensions.review import ConversionFailed, Object, mismatch, restore_metadata
 
 OBJECT: Object = {
     "apiVersion": "e.com/v1",
@@ -23,8 +23,8 @@ def answered(**response: object) -> Object:
 
 
 def test_the_first_version_that_both_sides_know_is_used() -> None:
-    assert review.supported(["v7", "v1beta1", "v1"]) == "v1beta1"
-    assert review.supported(["v7"]) == ""
+    assert review.supported_version(["v7", "v1beta1", "v1"]) == "v1beta1"
+    assert review.supported_version(["v7"]) == ""
     with pytest.raises(ConversionFailed, match="no supported conversion review versions"):
         review.request("", "u", [], "e.com/v2")
 
@@ -37,7 +37,7 @@ def test_a_request_names_the_desired_version() -> None:
 
 def test_the_objects_of_an_answer() -> None:
     made = answered(result={"status": "Success"}, convertedObjects=[OBJECT, 3])
-    assert review.converted("v1", "u", made) == [OBJECT]
+    assert review.objects_of_response("v1", "u", made) == [OBJECT]
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_the_objects_of_an_answer() -> None:
 )
 def test_answers_that_are_refused(answer: Object, why: str) -> None:
     with pytest.raises(ConversionFailed, match=why):
-        review.converted("v1", "u", answer)
+        review.objects_of_response("v1", "u", answer)
 
 
 def test_an_older_review_needs_no_uid() -> None:
     made = {"response": {"result": {"status": "Success"}, "convertedObjects": []}}
-    assert review.converted("v1beta1", "u", made) == []
+    assert review.objects_of_response("v1beta1", "u", made) == []
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,16 @@ def test_what_a_webhook_may_not_change(change: Object, why: str) -> None:
 
 def test_metadata_is_the_servers_but_for_labels_and_annotations() -> None:
     given = {**OBJECT, "metadata": {"name": "a", "uid": "u", "labels": {"x": "9"}, "generation": 7}}
-    assert restored(OBJECT, given, KIND)["metadata"] == {"name": "a", "uid": "u", "labels": {"x": "9"}, "generation": 3}
+    assert restore_metadata(OBJECT, given, KIND)["metadata"] == {
+        "name": "a",
+        "uid": "u",
+        "labels": {"x": "9"},
+        "generation": 3,
+    }
     wrong = ((None, "missing metadata"), ("x", "invalid metadata of type"), ({"labels": {"x": 1}}, "labels"))
     for metadata, why in wrong:
         with pytest.raises(ConversionFailed, match=why):
-            restored(OBJECT, {**OBJECT, "metadata": metadata}, KIND)
+            restore_metadata(OBJECT, {**OBJECT, "metadata": metadata}, KIND)
 
 
 def test_an_error_status_is_shown_as_client_go_does() -> None:

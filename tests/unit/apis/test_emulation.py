@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.apis.emulation import emulated, introduced, minor_of
+from hydrofoil.apis.emulation import minor_of, minor_of_introduction, parse_emulated_version
 from hydrofoil.apis.gates import Gates
 from hydrofoil.options import Refused, Texts
 
@@ -20,7 +20,7 @@ from hydrofoil.options import Refused, Texts
 )
 def test_malformed_versions_are_refused(text: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
-        emulated(text)
+        parse_emulated_version(text)
 
 
 @pytest.mark.parametrize(
@@ -36,12 +36,12 @@ def test_malformed_versions_are_refused(text: str, why: str) -> None:
 )
 def test_versions_out_of_range_are_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        minor_of(emulated(text))
+        minor_of(parse_emulated_version(text))
 
 
 def test_resources_and_features_are_those_of_the_version() -> None:
-    assert minor_of(Texts()) == 36 and minor_of(emulated("kube=1.35")) == 35
-    assert introduced({"introduced": "1.36"}) == 36 and introduced({}) == 0
+    assert minor_of(Texts()) == 36 and minor_of(parse_emulated_version("kube=1.35")) == 35
+    assert minor_of_introduction({"introduced": "1.36"}) == 36 and minor_of_introduction({}) == 0
     before, now = (Catalog(gates=Gates({}, minor), minor=minor) for minor in (35, 36))
     assert before.find("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies") is None
     assert now.find("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies") is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydrofoil.audit.event import AuditEvent, begun, sender_of
+from hydrofoil.audit.event import AuditEvent, begin_event, sender_of
 from hydrofoil.audit.level import METADATA, Chosen
 from hydrofoil.request import User, parse
 
@@ -17,4 +17,4 @@ def event(target: str = "/api/v1/namespaces/n/pods/p", method: str = "GET", **gi
     chosen = Chosen(given.get("level", METADATA), omits_managed=given.get("omits_managed", False))
     user = given.get("user", USER)
     sender = sender_of(user, given.get("addresses", ("192.0.2.1",)), given.get("agent", ""))
-    return begun(given.get("id", "a"), chosen, parse(method, target), sender, target, RECEIVED_AT)
+    return begin_event(given.get("id", "a"), chosen, parse(method, target), sender, target, RECEIVED_AT)

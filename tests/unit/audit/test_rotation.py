@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from hydrofoil.audit import rotation
-from hydrofoil.audit.log import joined
+from hydrofoil.audit.log import join_records
 from hydrofoil.audit.rotation import LogFile
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
@@ -31,7 +31,7 @@ class Days:
 
 
 def append(file: LogFile, records: list[bytes]) -> tuple[int, OSError | None]:
-    return file.append(*joined(records))
+    return file.append(*join_records(records))
 
 
 def opened(path: Path | str, **given: Any) -> LogFile:

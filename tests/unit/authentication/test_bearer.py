@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from hydrofoil.authentication.bearer import EXTRA_SPACE, PREFIX, bearer, decoded, is_websocket, subprotocols
+from hydrofoil.authentication.bearer import EXTRA_SPACE, PREFIX, bearer, decode_base64url, is_websocket, subprotocols
 from hydrofoil.authentication.login import Rejected
 from tests.unit.authentication.requests import request
 
@@ -76,4 +76,4 @@ def test_only_an_upgrade_to_websocket_has_subprotocols(upgrade: str, connection:
 
 @pytest.mark.parametrize("text", ["a", "abc=", "ab cd", "é", "ab\n"])
 def test_what_go_refuses_as_base64url(text: str) -> None:
-    assert decoded(text) is None
+    assert decode_base64url(text) is None

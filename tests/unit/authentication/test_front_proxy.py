@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hydrofoil.authentication.client_certificates import Authorities
-from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames, unescaped
+from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames, unescape_key
 from hydrofoil.authentication.login import Rejected
 from hydrofoil.authentication.options import CredentialOptions
 from hydrofoil.files import Files
@@ -79,4 +79,4 @@ def test_standard_and_configured_headers_are_marked() -> None:
 
 @pytest.mark.parametrize(("key", "plain"), [("a%2fb", "a/b"), ("a%", "a%"), ("a%zz", "a%zz"), ("%41%2", "%41%2")])
 def test_escapes_of_keys(key: str, plain: str) -> None:
-    assert unescaped(key) == plain
+    assert unescape_key(key) == plain

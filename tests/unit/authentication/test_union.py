@@ -8,7 +8,7 @@ import pytest
 
 from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.login import Login, Rejected
-from hydrofoil.authentication.union import KEPT_AUDIENCES, Known, Tokens, grouped
+from hydrofoil.authentication.union import KEPT_AUDIENCES, Known, Tokens, add_group
 from hydrofoil.clock import Clock
 from hydrofoil.request import ANONYMOUS, User
 
@@ -96,9 +96,9 @@ async def test_other_bytes_and_huge_texts_reach_no_authenticator(token: str) -> 
 
 
 def test_the_group_of_all_users_is_added_once() -> None:
-    assert grouped(User("ann", groups=("a",))).groups == ("a", "system:authenticated")
+    assert add_group(User("ann", groups=("a",))).groups == ("a", "system:authenticated")
     for user in (User("ann", groups=("system:authenticated", "a")), ANONYMOUS, User("system:anonymous")):
-        assert grouped(user) is user
+        assert add_group(user) is user
 
 
 async def test_requests_for_logins_are_counted() -> None:

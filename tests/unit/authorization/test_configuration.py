@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.authorization.configuration import Configured, duration, load
+from hydrofoil.authorization.configuration import Configured, load
+from hydrofoil.go_text import format_duration
 
 RBAC = {"type": "RBAC", "name": "rbac"}
 
@@ -133,4 +134,4 @@ def test_the_file_is_checked() -> None:
     [(0, "0s"), (3, "3s"), (90, "1m30s"), (3600, "1h0m0s"), (0.5, "500ms"), (1.5, "1.5s"), (-1, "-1s"), (1e-6, "1µs")],
 )
 def test_durations_are_shown_as_go_does(seconds: float, expected: str) -> None:
-    assert duration(seconds) == expected
+    assert format_duration(seconds) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.authorization.selectors import fields, labels, reviewed, selection, shown
+from hydrofoil.authorization.selectors import encode_requirements, fields, labels, selection, selection_of_review
 from hydrofoil.request import NO_SELECTION, Requirement, parse
 
 PODS = "/api/v1/namespaces/a/pods"
@@ -94,17 +94,19 @@ def test_a_bad_selector_leaves_the_other() -> None:
 def test_comparisons_of_numbers_are_left_out() -> None:
     found = selection(parse("GET", f"{PODS}?labelSelector=a%3E5,b%3C7,c"))
     assert found.labels == (requirement("c", "Exists"),)
-    assert shown(found.labels) == [{"key": "c", "operator": "Exists"}]
+    assert encode_requirements(found.labels) == [{"key": "c", "operator": "Exists"}]
 
 
 def test_selectors_of_reviews_report_the_rest() -> None:
     """The source is pkg/registry/authorization `util/helpers.go`."""
     good = {"key": "a", "operator": "In", "values": ["b"]}
-    found, problem = reviewed({"fieldSelector": {"requirements": [good]}, "labelSelector": {"rawSelector": "a in (b)"}})
+    found, problem = selection_of_review(
+        {"fieldSelector": {"requirements": [good]}, "labelSelector": {"rawSelector": "a in (b)"}}
+    )
     assert (found.fields, found.labels, problem) == ((Requirement("a", "In", ("b",)),) * 1, found.fields, "")
     bad = {"key": "a", "operator": "Exists"}
-    found, problem = reviewed({"fieldSelector": {"requirements": [good, bad]}})
+    found, problem = selection_of_review({"fieldSelector": {"requirements": [good, bad]}})
     assert len(found.fields) == 1
     assert problem == "spec.resourceAttributes.fieldSelector partially ignored due to parse error"
-    found, problem = reviewed({"labelSelector": {"rawSelector": "a in b"}})
+    found, problem = selection_of_review({"labelSelector": {"rawSelector": "a in b"}})
     assert (found.labels, problem) == ((), "spec.resourceAttributes.labelSelector ignored due to parse error")

@@ -10,17 +10,17 @@ import pytest
 
 from hydrofoil.bench import access
 from hydrofoil.bench.failure import Stopped
-from hydrofoil.bench.options import CASES, BenchOptions, ServerOptions, chosen, processes, rate, several, within
+from hydrofoil.bench.options import CASES, BenchOptions, ServerOptions, choose_cases, processes, rate, several, within
 from hydrofoil.cli.main import main
 from hydrofoil.options import Refused
 from hydrofoil.outbound.kubeconfig import Access
 
 
 def test_cases_are_in_their_order_and_all_without_any() -> None:
-    assert chosen(()) == CASES == chosen(("all",)) == chosen(("list", "all"))
-    assert chosen(("watch", "list")) == ("list", "watch")
+    assert choose_cases(()) == CASES == choose_cases(("all",)) == choose_cases(("list", "all"))
+    assert choose_cases(("watch", "list")) == ("list", "watch")
     with pytest.raises(ValueError, match="lists"):
-        chosen(("lists",))
+        choose_cases(("lists",))
 
 
 def test_values() -> None:
@@ -112,14 +112,14 @@ def test_a_kubeconfig_with_a_program_for_credentials(tmp_path: Path) -> None:
         "users": [{"name": "a", "user": user}, {"name": "b", "user": {"token": "other"}}],
     }
     config.write_text(json.dumps(document))
-    found = access.found(ServerOptions(kubeconfig=str(config)))
+    found = access.find_access(ServerOptions(kubeconfig=str(config)))
     assert (found.url, found.authorization, found.server_name) == ("https://h:1", "Bearer me", "s")
-    assert access.found(ServerOptions(kubeconfig=str(config), context="b")).authorization == "Bearer other"
+    assert access.find_access(ServerOptions(kubeconfig=str(config), context="b")).authorization == "Bearer other"
     with pytest.raises(Stopped):
-        access.found(ServerOptions(kubeconfig=str(config), context="c"))
+        access.find_access(ServerOptions(kubeconfig=str(config), context="c"))
     script.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(Stopped, match="gives no credentials"):
-        access.found(ServerOptions(kubeconfig=str(config)))
+        access.find_access(ServerOptions(kubeconfig=str(config)))
 
 
 def test_certificates_that_cannot_be_read() -> None:

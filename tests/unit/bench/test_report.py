@@ -91,7 +91,7 @@ def test_the_table_shows_right_wrong_and_skipped(capsys: pytest.CaptureFixture[s
 
 def test_ratios_are_to_the_first_run() -> None:
     runs = [document(result("list", 100.0)), document(result("list", 150.0, cpu_us_per_op=None))]
-    found = compare.compared(runs, ["a", "b"])
+    found = compare.compare_documents(runs, ["a", "b"])
     rows = {row["metric"]: row for row in found["rows"]}
     assert (rows["per_second"]["values"], rows["per_second"]["ratios"]) == ([100.0, 150.0], [1.0, 1.5])
     assert (rows["cpu_us_per_op"]["values"], rows["cpu_us_per_op"]["ratios"]) == ([5.0, None], [1.0, None])
@@ -104,7 +104,7 @@ def test_each_difference_has_a_note() -> None:
     other["machine"] = {"cores": 4, "cpu": "y", "memory_mb": 2000, "load_average": 9.0}
     other["server"] = {**other["server"], "gitVersion": "v2", "transport": "tls"}
     other["options"] = {**other["options"], "objects": 5, "encoding": ["json", "cbor"]}
-    notes = " | ".join(compare.compared([first, other], ["a", "b"])["notes"])
+    notes = " | ".join(compare.compare_documents([first, other], ["a", "b"])["notes"])
     for said in (
         "machine cores is not alike: 2 (a), 4 (b)",
         "machine cpu", "machine memory_mb", "gitVersion is not alike: v1 (a), v2 (b)", "transport",
@@ -112,17 +112,17 @@ def test_each_difference_has_a_note() -> None:
         "b: load average 9", "absent from b: pages json", "absent from a: watch json", "wrong in b: watch: x",
     ):  # fmt: skip
         assert said in notes
-    assert not any("not alike" in note for note in compare.compared([first, first], ["a", "b"])["notes"])
+    assert not any("not alike" in note for note in compare.compare_documents([first, first], ["a", "b"])["notes"])
 
 
 def test_noise_has_a_note() -> None:
     steady, unsteady = result("list", 100.0), result("list", 101.0)
     for at, sample in enumerate(unsteady["samples"]):
         sample["per_second"] = 40.0 + 60 * (at % 2)
-    notes = " | ".join(compare.compared([document(steady), document(unsteady)], ["a", "b"])["notes"])
+    notes = " | ".join(compare.compare_documents([document(steady), document(unsteady)], ["a", "b"])["notes"])
     assert "samples of b spread by" in notes and "less than the noise" in notes
     assert "noise" not in " ".join(
-        compare.compared([document(steady), document(result("list", 150.0))], ["a", "b"])["notes"]
+        compare.compare_documents([document(steady), document(result("list", 150.0))], ["a", "b"])["notes"]
     )
 
 

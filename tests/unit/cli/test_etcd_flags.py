@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.cli.etcd_flags import BOOLEAN, VALUED, parsed
+from hydrofoil.cli.etcd_flags import BOOLEAN, VALUED, parse_flags
 
 
 def test_both_spellings() -> None:
@@ -16,7 +16,7 @@ def test_both_spellings() -> None:
         "--unsafe-no-fsync",
         "--force-new-cluster=true",
     ]
-    assert parsed(line) == {
+    assert parse_flags(line) == {
         "data-dir": "x",
         "name": "a",
         "listen-client-urls": "http://a:1",
@@ -37,4 +37,4 @@ def test_both_spellings() -> None:
 )
 def test_an_unknown_flag_is_named(line: list[str], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        parsed(line)
+        parse_flags(line)

@@ -68,5 +68,5 @@ def test_an_interrupt_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(_given: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hydrofoil.cli.doctor.checked", interrupted)
+    monkeypatch.setattr("hydrofoil.cli.doctor.run_checks", interrupted)
     assert main(["doctor"]) == 130

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.controllers.policy_types import MOST, covered
+from hydrofoil.controllers.policy_types import MOST, kinds_of_rules
 from tests.unit.parts import CATALOG
 
 Rule = tuple[list[str], list[str], list[str]]
@@ -15,7 +15,7 @@ Rule = tuple[list[str], list[str], list[str]]
 def named(*rules: Rule) -> list[str]:
     members = ("apiGroups", "apiVersions", "resources")
     spec: dict[str, Any] = {"matchConstraints": {"resourceRules": [dict(zip(members, r, strict=True)) for r in rules]}}
-    return [str(kind) for kind in covered(CATALOG.groups, spec)]
+    return [str(kind) for kind in kinds_of_rules(CATALOG.groups, spec)]
 
 
 @pytest.mark.parametrize(

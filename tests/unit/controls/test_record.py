@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from hydrofoil.controls.record import HIDDEN, Record, hidden, kept
+from hydrofoil.controls.record import HIDDEN, Record, hide_secrets, truncate_body
 from hydrofoil.request import parse
 
 
@@ -17,27 +17,27 @@ def record(method: str, path: str) -> Record:
 def test_data_and_tokens_are_hidden_wherever_they_are() -> None:
     secret = {"data": {"a": "x"}, "stringData": {"b": "y"}, "metadata": {"name": "s"}}
     want = {"data": {"a": HIDDEN}, "stringData": {"b": HIDDEN}, "metadata": {"name": "s"}}
-    assert hidden(secret) == want
-    assert hidden({"items": [secret], "object": secret}) == {"items": [want], "object": want}
-    assert hidden([{"op": "add", "path": "/data/a", "value": "x"}]) == [
+    assert hide_secrets(secret) == want
+    assert hide_secrets({"items": [secret], "object": secret}) == {"items": [want], "object": want}
+    assert hide_secrets([{"op": "add", "path": "/data/a", "value": "x"}]) == [
         {"op": "add", "path": "/data/a", "value": HIDDEN}
     ]
-    assert hidden({"status": {"token": "t", "expires": "e"}}) == {"status": {"token": HIDDEN, "expires": "e"}}
+    assert hide_secrets({"status": {"token": "t", "expires": "e"}}) == {"status": {"token": HIDDEN, "expires": "e"}}
 
 
 def test_bodies_of_other_resources_stay() -> None:
     maps = record("GET", "/api/v1/configmaps")
-    assert kept(maps, b'{"data":{"a":"x"}}') == b'{"data":{"a":"x"}}'
-    assert kept(maps, gzip.compress(b"plain"), b"Content-Encoding: gzip\r\n") == b"plain"
-    assert kept(maps, b"no gzip", b"Content-Encoding: gzip\r\n") == b""
+    assert truncate_body(maps, b'{"data":{"a":"x"}}') == b'{"data":{"a":"x"}}'
+    assert truncate_body(maps, gzip.compress(b"plain"), b"Content-Encoding: gzip\r\n") == b"plain"
+    assert truncate_body(maps, b"no gzip", b"Content-Encoding: gzip\r\n") == b""
 
 
 def test_what_cannot_be_read_of_a_secret_is_dropped() -> None:
     secrets = record("GET", "/api/v1/secrets")
-    assert kept(secrets, b'{"data":{"a":"x"}}') == b'{"data":{"a":"<hidden>"}}'
-    assert kept(secrets, b"k8s\0\n\x0c") == b""
+    assert truncate_body(secrets, b'{"data":{"a":"x"}}') == b'{"data":{"a":"<hidden>"}}'
+    assert truncate_body(secrets, b"k8s\0\n\x0c") == b""
     token = record("POST", "/api/v1/namespaces/n/serviceaccounts/a/token")
-    assert kept(token, b'{"status":{"token":"t"}}') == b'{"status":{"token":"<hidden>"}}'
+    assert truncate_body(token, b'{"status":{"token":"t"}}') == b'{"status":{"token":"<hidden>"}}'
 
 
 def test_a_line_shows_the_outcome() -> None:

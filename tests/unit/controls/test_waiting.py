@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.controls.waiting import WaitTimeout, holds, named, split
+from hydrofoil.controls.waiting import WaitTimeout, condition_text, holds, split
 
 READY = {"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Starting"}, {"type": "Up"}]}}
 
@@ -41,7 +41,7 @@ def test_names() -> None:
     for wrong in ("pods", "pods/", "/a", "a/b/c"):
         with pytest.raises(ValueError, match="no object"):
             split(wrong)
-    assert named("Ready") == "Ready" and named(holds_anything) == "holds_anything"
+    assert condition_text("Ready") == "Ready" and condition_text(holds_anything) == "holds_anything"
 
 
 def test_the_words_of_a_wait() -> None:

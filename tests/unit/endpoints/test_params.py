@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.endpoints.params import integer, list_options, listed, parse, revision, timeout, truth, write_options
+from hydrofoil.endpoints.params import integer, list_options, parse, revision, split_list, timeout, truth, write_options
 from hydrofoil.errors import ApiError
 
 
@@ -25,9 +25,9 @@ def causes(error: ApiError) -> list[tuple[str, str]]:
 
 def test_the_first_value_of_a_parameter_counts_and_all_of_dry_run() -> None:
     found = parse("a=1&a=2&dryRun=All&dryRun=x,y&b=")
-    assert (found["a"], found["b"], listed(found, "dryRun")) == ("1", "", ["All", "x,y"])
+    assert (found["a"], found["b"], split_list(found, "dryRun")) == ("1", "", ["All", "x,y"])
     assert parse("") == {}
-    assert listed(parse("dryRun="), "dryRun") == listed({}, "dryRun") == []
+    assert split_list(parse("dryRun="), "dryRun") == split_list({}, "dryRun") == []
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,12 @@ def test_people_get_indented_json(target: str, agent: str, pretty: bool) -> None
 def test_a_large_answer_is_compressed_for_a_client_that_accepts_gzip() -> None:
     """CP-01: from 128 KiB on, and only for the bare token."""
     large = b"x" * (respond.GZIP_ABOVE + 1)
-    plain = respond.compressed(requested("GET", "/api"), Answer(200, b"", large))
+    plain = respond.compress(requested("GET", "/api"), Answer(200, b"", large))
     assert plain.body == large
-    packed = respond.compressed(requested("GET", "/api", {"Accept-Encoding": "br, gzip"}), Answer(200, b"", large))
+    packed = respond.compress(requested("GET", "/api", {"Accept-Encoding": "br, gzip"}), Answer(200, b"", large))
     assert gzip.decompress(packed.body) == large
     assert packed.head == respond.GZIPPED
-    small = respond.compressed(requested("GET", "/api", {"Accept-Encoding": "gzip"}), Answer(200, b"", large[1:]))
+    small = respond.compress(requested("GET", "/api", {"Accept-Encoding": "gzip"}), Answer(200, b"", large[1:]))
     assert small.head == b""
     with_quality = requested("GET", "/api", {"Accept-Encoding": "gzip;q=1.0"})
     assert not respond.wants_gzip(with_quality)
@@ -81,7 +81,7 @@ def test_a_failure_names_its_media_type_and_lines() -> None:
     context = requested("GET", "/api/v1/pods", {"Accept": "application/yaml"})
     context.common = b"Audit-Id: x\r\n"
     context.warnings = ["before"]
-    found = respond.refused(context, ApiError(429, "TooManyRequests", "later", {}, retry_after=3))
+    found = respond.answer_error(context, ApiError(429, "TooManyRequests", "later", {}, retry_after=3))
     assert found.status == 429
     assert found.head == (
         b'Audit-Id: x\r\nWarning: 299 - "before"\r\nRetry-After: 3\r\nContent-Type: application/yaml\r\n'
@@ -93,7 +93,7 @@ def test_a_failure_names_its_media_type_and_lines() -> None:
 
 def test_a_client_that_accepts_nothing_gets_indented_json() -> None:
     context = requested("GET", "/api/v1/pods", {"Accept": "text/html"})
-    found = respond.refused(context, ApiError(406, "NotAcceptable", "x"))
+    found = respond.answer_error(context, ApiError(406, "NotAcceptable", "x"))
     assert found.body.startswith(b"{\n") and b"Content-Type: application/json\r\n" in found.head
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydrofoil.openapi.merge import PREFIX, merged
+from hydrofoil.openapi.merge import PREFIX, merge_paths
 
 Object = dict[str, Any]
 
@@ -22,20 +22,20 @@ THING: Object = {"properties": {"part": {"$ref": f"{PREFIX}Part"}}, "description
 
 
 def test_paths_of_the_service_and_what_they_refer_to_are_taken() -> None:
-    paths, definitions = merged(document(THING), "/apis/e.com/v1/", {})
+    paths, definitions = merge_paths(document(THING), "/apis/e.com/v1/", {})
     assert set(paths) == {"/apis/e.com/v1/things"}
     assert set(definitions) == {"Thing", "Part"}
 
 
 def test_a_known_definition_of_the_same_meaning_is_kept() -> None:
     known = {"Thing": {**THING, "description": "another text"}, "Part": {"type": "string"}}
-    _, definitions = merged(document(THING), "/apis/e.com/v1/", known)
+    _, definitions = merge_paths(document(THING), "/apis/e.com/v1/", known)
     assert definitions == {}
 
 
 def test_a_definition_of_another_meaning_gets_another_name() -> None:
     known: Object = {"Part": {"type": "integer"}, "Part_v2": {"type": "number"}}
-    paths, definitions = merged(document(THING), "/apis/e.com/v1/", known)
+    paths, definitions = merge_paths(document(THING), "/apis/e.com/v1/", known)
     assert set(definitions) == {"Thing", "Part_v3"}
     assert definitions["Thing"]["properties"]["part"] == {"$ref": f"{PREFIX}Part_v3"}
     assert paths["/apis/e.com/v1/things"]["get"]["schema"] == {"$ref": f"{PREFIX}Thing"}
@@ -43,5 +43,5 @@ def test_a_definition_of_another_meaning_gets_another_name() -> None:
 
 def test_definitions_that_refer_to_each_other_end() -> None:
     loop: Object = {"properties": {"self": {"$ref": f"{PREFIX}Thing"}}}
-    _, definitions = merged(document(loop), "/apis/e.com/v1/", {})
+    _, definitions = merge_paths(document(loop), "/apis/e.com/v1/", {})
     assert set(definitions) == {"Thing"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydrofoil.outbound.bounds import GROWTH, OBJECT, decoded, review_bound
+from hydrofoil.outbound.bounds import GROWTH, OBJECT, decode_json, review_bound
 
 
 def test_a_review_may_grow_with_what_was_asked_and_with_the_number_of_objects() -> None:
@@ -14,5 +14,5 @@ def test_a_review_may_grow_with_what_was_asked_and_with_the_number_of_objects() 
 async def test_large_and_small_json_read_the_same() -> None:
     small = b'{"a":1}'
     large = b'{"a":"' + b"x" * 100_000 + b'"}'
-    assert await decoded(small) == {"a": 1}
-    assert await decoded(large) == {"a": "x" * 100_000}
+    assert await decode_json(small) == {"a": 1}
+    assert await decode_json(large) == {"a": "x" * 100_000}

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from hydrofoil.outbound.proxy import BEARER, BREAKS, escaped, forwarded, target
+from hydrofoil.outbound.proxy import BEARER, BREAKS, escape_key, forwarded_headers, target
 from hydrofoil.request import Incoming, User
 from tests.contract.requests import requested
 from tests.unit.authentication.requests import Request
@@ -17,7 +17,7 @@ USER = User("ann", "1", ("a", "b"), {"example.com/Team%": ("x", "y")})
 def passed(*headers: tuple[str, str], user: User = USER, upgrade: bool = False) -> list[tuple[str, str]]:
     request = Request(*headers)
     request.__dict__ |= {"user": user, "remote": "10.0.0.1", "target": "/apis/g/v1?x=y", "audit_id": "id"}
-    return forwarded(cast(Incoming, request), "service:443", upgrade=upgrade)
+    return forwarded_headers(cast(Incoming, request), "service:443", upgrade=upgrade)
 
 
 def test_the_user_is_in_headers_of_its_own() -> None:
@@ -52,7 +52,7 @@ def test_a_user_that_would_end_its_header_is_noticed() -> None:
 
 @pytest.mark.parametrize(("key", "shown"), [("a-b_c.d", "a-b_c.d"), ("a b", "a%20b"), ("é", "%C3%A9"), ("%", "%25")])
 def test_keys_of_extra_fields(key: str, shown: str) -> None:
-    assert escaped(key) == shown
+    assert escape_key(key) == shown
 
 
 HEADERS = {
@@ -70,7 +70,7 @@ HEADERS = {
 def test_the_caller_is_named_by_the_proxy_alone() -> None:
     context = requested("GET", "/apis/e.com/v1/things?b=1&a=2", HEADERS)
     context.audit_id = "id"
-    found = forwarded(context, "there:443", upgrade=False)
+    found = forwarded_headers(context, "there:443", upgrade=False)
     names = [name.lower() for name, _ in found]
     assert found[0] == ("Host", "there:443")
     assert not {"authorization", "connection", "x-hop", "transfer-encoding"} & set(names)
@@ -81,7 +81,7 @@ def test_the_caller_is_named_by_the_proxy_alone() -> None:
 
 
 def test_an_upgrade_keeps_what_asks_for_it() -> None:
-    found = dict(forwarded(requested("GET", "/apis/e.com/v1/x", HEADERS), "there", upgrade=True))
+    found = dict(forwarded_headers(requested("GET", "/apis/e.com/v1/x", HEADERS), "there", upgrade=True))
     assert found["Connection"] == "close, X-Hop"
     assert "Authorization" not in found
 

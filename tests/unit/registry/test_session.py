@@ -11,7 +11,8 @@ import pytest
 
 from hydrofoil import errors
 from hydrofoil.engine import PrepareResult, Step
-from hydrofoil.pool import LARGE, POOLED_TRIES
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import POOLED_TRIES
 from hydrofoil.registry.session import Attempt
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write

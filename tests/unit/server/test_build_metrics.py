@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from hydrofoil.apis.gates import Gates
-from hydrofoil.server.build_metrics import BUILD, NOTHING, BuildMetrics, registered
+from hydrofoil.server.build_metrics import BUILD, NOTHING, BuildMetrics, families_by_stability
 from hydrofoil.server.metrics import exposition
 
 VERSION = {member: f"the {member}" for member in BUILD.values()} | {
@@ -33,5 +33,5 @@ def test_families_are_counted_by_their_stability() -> None:
         GaugeMetricFamily("b", "[STABLE] (Deprecated since 1.34.0) two"),
         GaugeMetricFamily("c", "of a library"),
     ]
-    counts = {tuple(sample.labels.values()): sample.value for sample in registered(families).samples}
+    counts = {tuple(sample.labels.values()): sample.value for sample in families_by_stability(families).samples}
     assert counts == {("STABLE", ""): 1, ("STABLE", "1.34.0"): 1, ("BETA", ""): 1}

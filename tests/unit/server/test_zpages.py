@@ -8,9 +8,10 @@ import pytest
 
 from hydrofoil.clock import Clock
 from hydrofoil.errors import ApiError
+from hydrofoil.go_text import format_duration
 from hydrofoil.options import Texts
 from hydrofoil.server.config import ROOMS, Config
-from hydrofoil.server.zpages import duration, negotiated, settings, text_of
+from hydrofoil.server.zpages import negotiate_page, settings, text_of
 
 FORM = "application/json;v=v1beta1;g=config.k8s.io;as=Flagz"
 
@@ -20,7 +21,7 @@ FORM = "application/json;v=v1beta1;g=config.k8s.io;as=Flagz"
     [(0, "0s"), (0.25, "250ms"), (30, "30s"), (60, "1m0s"), (5400, "1h30m0s"), (1.5, "1.5s")],
 )
 def test_durations_are_shown_as_go_shows_them(seconds: float, expected: str) -> None:
-    assert duration(seconds) == expected
+    assert format_duration(seconds) == expected
 
 
 def test_flags_are_shown_with_their_values() -> None:
@@ -35,16 +36,16 @@ def test_flags_are_shown_with_their_values() -> None:
 def test_text_is_the_usual_form(accept: str) -> None:
     if accept.startswith("application"):
         with pytest.raises(ApiError):
-            negotiated(accept.partition(",")[0], "Flagz")
+            negotiate_page(accept.partition(",")[0], "Flagz")
     else:
-        assert negotiated(accept, "Flagz") is None
+        assert negotiate_page(accept, "Flagz") is None
 
 
 def test_other_forms_name_their_kind() -> None:
-    assert negotiated(FORM, "Flagz") == ("application/json", "v1beta1")
+    assert negotiate_page(FORM, "Flagz") == ("application/json", "v1beta1")
     for accept in (FORM.replace("Flagz", "Statusz"), FORM.replace("v1beta1", "v2"), "application/json", "text/html"):
         with pytest.raises(ApiError) as refused:
-            negotiated(accept, "Flagz")
+            negotiate_page(accept, "Flagz")
         assert refused.value.code == 406
 
 

@@ -12,7 +12,7 @@ from hydrofoil.admission.certificate_request import RequestError, subject
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.rights import may_use
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.write import Operation
 
 REQUESTS = ("certificates.k8s.io", "certificatesigningrequests")
@@ -45,7 +45,7 @@ class CertificateApproval(Plugin):
     async def _check(self, a: Attributes) -> None:
         signer = _signer(_old(a))
         if not await may_use(a, "approve", signer):
-            raise a.forbidden(f"user not permitted to approve requests with signerName {quoted(signer)}")
+            raise a.forbidden(f"user not permitted to approve requests with signerName {quote(signer)}")
 
 
 class CertificateSigning(Plugin):
@@ -64,7 +64,7 @@ class CertificateSigning(Plugin):
 
     async def _check(self, a: Attributes, signer: str) -> None:
         if not await may_use(a, "sign", signer):
-            raise a.forbidden(f"user not permitted to sign requests with signerName {quoted(signer)}")
+            raise a.forbidden(f"user not permitted to sign requests with signerName {quote(signer)}")
 
 
 class CertificateSubjectRestriction(Plugin):
@@ -107,7 +107,7 @@ class ClusterTrustBundleAttest(Plugin):
 
     async def _check(self, a: Attributes, signer: str) -> None:
         if not await may_use(a, "attest", signer):
-            raise a.forbidden(f"user not permitted to attest for signerName {quoted(signer)}")
+            raise a.forbidden(f"user not permitted to attest for signerName {quote(signer)}")
 
 
 def _lasting(raw: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hydrofoil.admission.node_tokens import check_audience
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Stored
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry import references
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
@@ -54,7 +54,7 @@ class NodeRestriction(Plugin):
         if node is None:
             return None
         if not node:
-            raise a.forbidden(f"could not determine node from user {quoted(a.user.name)}")
+            raise a.forbidden(f"could not determine node from user {quote(a.user.name)}")
         return self._checks[a.resource.storage](node, a)
 
     def _found(self, plural: str, namespace: str, name: str) -> Object:
@@ -81,25 +81,25 @@ class NodeRestriction(Plugin):
                 if _on(self._found("pods", a.namespace, name)) != node:
                     raise a.forbidden(f"node {node} can only evict pods with spec.nodeName set to itself")
             case other:
-                text = f"unexpected pod subresource {quoted(other)}, only 'status' and 'eviction' are allowed"
+                text = f"unexpected pod subresource {quote(other)}, only 'status' and 'eviction' are allowed"
                 raise a.forbidden(text)
 
     def _whole_pod(self, node: str, a: Attributes) -> None:
-        this = quoted(node)
+        this = quote(node)
         if a.operation == "CREATE":
             self._mirror(node, a, orjson.loads(a.object.json()))
         elif a.operation == "DELETE":
             if _on(_old(a)) != node:
                 raise a.forbidden(f"node {this} can only delete pods with spec.nodeName set to itself")
         else:
-            text = f"unexpected operation {quoted(a.operation)}, node {this} can only create and delete mirror pods"
+            text = f"unexpected operation {quote(a.operation)}, node {this} can only create and delete mirror pods"
             raise a.forbidden(text)
 
     def _mirror(self, node: str, a: Attributes, pod: Object) -> None:
         """Check a new mirror pod: a kubelet may make no pod that lets it read anything."""
-        this, metadata = quoted(node), pod.get("metadata", {})
+        this, metadata = quote(node), pod.get("metadata", {})
         if references.MIRROR not in metadata.get("annotations", {}):
-            text = f"pod does not have {quoted(references.MIRROR)} annotation, node {this} can only create mirror pods"
+            text = f"pod does not have {quote(references.MIRROR)} annotation, node {this} can only create mirror pods"
             raise a.forbidden(text)
         if _on(pod) != node:
             raise a.forbidden(f"node {this} can only create pods with spec.nodeName set to itself")
@@ -122,10 +122,10 @@ class NodeRestriction(Plugin):
     # ---- nodes
 
     def _node(self, node: str, a: Attributes) -> None:
-        this = quoted(node)
+        this = quote(node)
         name = a.name or (a.object.metadata().name if a.draft is not None else "")
         if name != node:
-            raise a.forbidden(f"node {this} is not allowed to modify node {quoted(name)}")
+            raise a.forbidden(f"node {this} is not allowed to modify node {quote(name)}")
         if a.operation == "DELETE":
             return
         new = orjson.loads(a.object.json())
@@ -153,10 +153,10 @@ class NodeRestriction(Plugin):
         if a.subresource != "status":
             raise a.forbidden("may only update PVC status")
         if a.operation != "UPDATE":
-            raise a.forbidden(f"unexpected operation {quoted(a.operation)}")
-        if _compared(orjson.loads(a.object.json())) != _compared(_old(a)):
+            raise a.forbidden(f"unexpected operation {quote(a.operation)}")
+        if _comparable_claim(orjson.loads(a.object.json())) != _comparable_claim(_old(a)):
             text = "is not allowed to update fields other than status.quantity and status.conditions"
-            raise a.forbidden(f"node {quoted(node)} {text}")
+            raise a.forbidden(f"node {quote(node)} {text}")
 
     def _token(self, node: str, a: Attributes) -> Result:
         """Check a request for a token: it is bound to a pod on the node, for an audience that the pod uses."""
@@ -185,20 +185,20 @@ class NodeRestriction(Plugin):
             raise a.forbidden(f"unexpected subresource {a.subresource}")
         spec = orjson.loads(a.object.json()).get("spec", {})
         if spec.get("nodeName", "") != node:
-            text = f"PodCertificateRequest.Spec.NodeName={quoted(spec.get('nodeName', ''))}"
-            raise a.forbidden(f"{text}, which is not the requesting node {quoted(node)}")
+            text = f"PodCertificateRequest.Spec.NodeName={quote(spec.get('nodeName', ''))}"
+            raise a.forbidden(f"{text}, which is not the requesting node {quote(node)}")
         pod = self._found("pods", a.namespace, spec.get("podName", ""))
-        shown = quoted(f"{a.namespace}/{spec.get('podName', '')}")
+        shown = quote(f"{a.namespace}/{spec.get('podName', '')}")
         if _on(pod) != node:
-            text = f"is not running on node {quoted(node)} named in the PodCertificateRequest"
+            text = f"is not running on node {quote(node)} named in the PodCertificateRequest"
             raise a.forbidden(f"pod {shown} {text}")
         if references.MIRROR in pod["metadata"].get("annotations", {}):
             raise a.forbidden(f"pod {shown} is a mirror pod")
         account = pod.get("spec", {}).get("serviceAccountName", "")
         if spec.get("serviceAccountName", "") != account:
-            text = f"contains serviceAccountName ({quoted(spec.get('serviceAccountName', ''))})"
+            text = f"contains serviceAccountName ({quote(spec.get('serviceAccountName', ''))})"
             raise a.forbidden(
-                f"PodCertificateRequest for pod {shown} {text} that differs from running pod ({quoted(account)})"
+                f"PodCertificateRequest for pod {shown} {text} that differs from running pod ({quote(account)})"
             )
         uids = (
             ("node UID", "nodeUID", self._found("nodes", "", node)),
@@ -207,7 +207,7 @@ class NodeRestriction(Plugin):
         )
         for what, member, stored in uids:
             if spec.get(member, "") != stored["metadata"]["uid"]:
-                text = f"names {what} {quoted(spec.get(member, ''))}, which differs from that in record"
+                text = f"names {what} {quote(spec.get(member, ''))}, which differs from that in record"
                 raise a.forbidden(f"PodCertificateRequest for pod {shown} {text}")
 
 
@@ -225,9 +225,9 @@ def _old(a: Attributes) -> Object:
 
 
 def _pod_status(node: str, a: Attributes) -> None:
-    this = quoted(node)
+    this = quote(node)
     if a.operation != "UPDATE":
-        raise a.forbidden(f"unexpected operation {quoted(a.operation)}")
+        raise a.forbidden(f"unexpected operation {quote(a.operation)}")
     old, new = _old(a), orjson.loads(a.object.json())
     if _on(old) != node:
         raise a.forbidden(f"node {this} can only update pod status for pods with spec.nodeName set to itself")
@@ -244,7 +244,7 @@ def _claim_names(status: Object) -> list[tuple[Any, Any]]:
     return [(s.get("name"), s.get("resourceClaimName")) for s in status.get("resourceClaimStatuses") or ()]
 
 
-def _compared(claim: Object) -> Object:
+def _comparable_claim(claim: Object) -> Object:
     """Return what a kubelet may not change of a claim."""
     ignored = ("resourceVersion", "managedFields")
     claim["metadata"] = {key: value for key, value in claim["metadata"].items() if key not in ignored}
@@ -256,16 +256,16 @@ def _compared(claim: Object) -> Object:
 def _lease(node: str, a: Attributes) -> None:
     if a.namespace != LEASES:
         raise a.forbidden(f'can only access leases in the "{LEASES}" system namespace')
-    if _named(a) != node:
+    if _node_name(a) != node:
         raise a.forbidden("can only access node lease with the same name as the requesting node")
 
 
 def _csi_node(node: str, a: Attributes) -> None:
-    if _named(a) != node:
+    if _node_name(a) != node:
         raise a.forbidden("can only access CSINode with the same name as the requesting node")
 
 
-def _named(a: Attributes) -> str:
+def _node_name(a: Attributes) -> str:
     return a.object.metadata().name if a.operation == "CREATE" else a.name or (a.old.name if a.old else "")
 
 

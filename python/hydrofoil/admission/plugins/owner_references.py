@@ -11,7 +11,7 @@ from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.rights import decision
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.write import Operation
 from hydrofoil.request import Verdict
 
@@ -19,7 +19,7 @@ Reference = dict[str, Any]
 OWNERS = ["metadata", "ownerReferences"]
 
 
-def _shown(verdict: Verdict) -> str:
+def _go_text(verdict: Verdict) -> str:
     """Return reason and error as Go prints them."""
     return f"{verdict.reason}, {verdict.error or '<nil>'}"
 
@@ -67,7 +67,7 @@ class OwnerReferences(Plugin):
             name=a.name or a.object.metadata().name,
         )
         if not deletes.allowed:
-            raise a.forbidden(f"cannot set an ownerRef on a resource you can't delete: {_shown(deletes)}")
+            raise a.forbidden(f"cannot set an ownerRef on a resource you can't delete: {_go_text(deletes)}")
 
     async def _finalizes(self, a: Attributes, reference: Reference) -> None:
         """Check the right to set the finalizers of an owner."""
@@ -76,7 +76,7 @@ class OwnerReferences(Plugin):
         owners = [r for r in self._catalog.resources() if (r.api_version, r.kind) == (api_version, kind)]
         if not owners:
             text = f"cannot find RESTMapping for APIVersion {api_version} Kind {kind}"
-            why = f"no matches for kind {quoted(kind)} in version {quoted(api_version)}"
+            why = f"no matches for kind {quote(kind)} in version {quote(api_version)}"
             raise a.forbidden(f"cannot set blockOwnerDeletion in this case because {text}: {why}")
         for owner in owners:
             made = await decision(
@@ -91,4 +91,4 @@ class OwnerReferences(Plugin):
             )
             if not made.allowed:
                 text = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set"
-                raise a.forbidden(f"{text} finalizers on: {_shown(made)}")
+                raise a.forbidden(f"{text} finalizers on: {_go_text(made)}")

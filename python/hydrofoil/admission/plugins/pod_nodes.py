@@ -10,7 +10,7 @@ from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Stored, node_shortage
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
 
@@ -39,7 +39,7 @@ class _OfResize(Plugin):
     def _node(self, a: Attributes, name: str) -> Stored:
         """Return a node. Raise ApiError 403 without it."""
         if (node := self._objects.find("", "nodes", "", name)) is None:
-            raise a.forbidden(f"node {quoted(name)} not found")
+            raise a.forbidden(f"node {quote(name)} not found")
         return node
 
 
@@ -58,7 +58,7 @@ class PodResizeValidator(_OfResize):
         node = self._node(a, name)
         system = (_meta(node).get("labels") or {}).get(OS, "linux")
         if system != "linux":
-            why = f"pod resize is only supported on linux nodes, node {quoted(name)} is {quoted(system)}"
+            why = f"pod resize is only supported on linux nodes, node {quote(name)} is {quote(system)}"
             raise a.forbidden(why, [{"reason": "UnsupportedPlatform"}])
         if short := node_shortage(a.object, node):
             why = f"node didn't have enough allocatable resources: {short}"
@@ -75,16 +75,16 @@ class NodeDeclaredFeatureValidator(_OfResize):
         assert a.old is not None
         before = orjson.loads(a.old.member("spec") or b"{}")
         after = orjson.loads(a.object.get(["spec"]) or b"{}")
-        if not (needed := _needed(before, after)):
+        if not (needed := _required_features(before, after)):
             return
         node = self._node(a, name)
         declared = orjson.loads(node.member("status") or b"{}").get("declaredFeatures") or ()
         if absent := [feature for feature in needed if feature not in declared]:
-            why = f"pod update requires features {', '.join(absent)} which are not available on node {quoted(name)}"
+            why = f"pod update requires features {', '.join(absent)} which are not available on node {quote(name)}"
             raise a.forbidden(why)
 
 
-def _needed(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+def _required_features(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """Return the features that a change of a spec needs, in the order of their names."""
     needed = []
     if before.get("resources") != after.get("resources"):

@@ -11,7 +11,7 @@ from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.pod_security.checks import containers, detail, findings
-from hydrofoil.admission.pod_security.configuration import configured
+from hydrofoil.admission.pod_security.configuration import parse_configuration
 from hydrofoil.admission.pod_security.policy import LEVELS, PREFIX, Policy, Standard, policy
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.objects import Objects
@@ -48,7 +48,7 @@ class PodSecurity(Plugin):
     def __init__(self, objects: Objects, given: Mapping[str, Any] | None = None) -> None:
         """Take the configuration of the plug-in. Raise ValueError with one line."""
         self._objects = objects
-        self._configured = configured(given or {})
+        self._configured = parse_configuration(given or {})
         found = objects.catalog.find("", "v1", "namespaces")
         self._namespaces = None if found is None else (objects.collection(found), found.native)
 
@@ -163,7 +163,7 @@ class PodSecurity(Plugin):
         if violations:
             text = f'existing pods in namespace "{namespace}" violate the new PodSecurity enforce level "{standard}"'
             out.append(text)
-        return out + sorted(_counted(reason, sorted(names)) for reason, names in violations.items())
+        return out + sorted(_count_text(reason, sorted(names)) for reason, names in violations.items())
 
 
 def _record(a: Attributes, asked: Policy, meta: Any, spec: Any, *, enforced: bool) -> None:
@@ -181,7 +181,7 @@ def _would(standard: Standard, found: Any) -> str:
     return f'would violate PodSecurity "{standard}": {detail(found)}'
 
 
-def _counted(reason: str, names: list[str]) -> str:
+def _count_text(reason: str, names: list[str]) -> str:
     others = len(names) - 1
     more = f" (and {others} other pod{'s' if others > 1 else ''})" if others else ""
     return f"{names[0]}{more}: {reason}"

@@ -10,7 +10,7 @@ from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.plugin_dependencies import PluginDependencies
-from hydrofoil.admission.tolerations import Toleration, covers, merged
+from hydrofoil.admission.tolerations import Toleration, covers, merge_tolerations
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
 
@@ -39,7 +39,7 @@ class PodTolerationRestriction(Plugin):
         if _has_guarantee(a):
             extra = [*extra, MEMORY_PRESSURE]
         if extra:
-            a.object.set(TOLERATIONS, orjson.dumps(merged([*own, *extra])))
+            a.object.set(TOLERATIONS, orjson.dumps(merge_tolerations([*own, *extra])))
         self.validate(a)
 
     def validate(self, a: Attributes) -> None:

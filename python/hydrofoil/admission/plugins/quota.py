@@ -11,7 +11,7 @@ from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.charges import Charges
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Operation
 
@@ -30,15 +30,15 @@ def limited_resources(given: Mapping[str, Any]) -> bytes:
         return b""
     kind, version = str(given.get("kind", "")), str(given.get("apiVersion", ""))
     if version not in VERSIONS or kind not in (KIND, "Configuration"):
-        raise ValueError(f"no kind {quoted(kind)} is registered for version {quoted(version)}")
+        raise ValueError(f"no kind {quote(kind)} is registered for version {quote(version)}")
     if unknown := given.keys() - {"kind", "apiVersion", "limitedResources"}:
-        raise ValueError(f"strict decoding error: unknown field {quoted(min(unknown))}")
+        raise ValueError(f"strict decoding error: unknown field {quote(min(unknown))}")
     limited = given.get("limitedResources") or []
     if not (isinstance(limited, list) and all(isinstance(each, dict) for each in limited)):
         raise ValueError("limitedResources must be a list of objects")
     for at, each in enumerate(limited):
         if unknown := each.keys() - MEMBERS:
-            raise ValueError(f"strict decoding error: unknown field {quoted(f'limitedResources[{at}].{min(unknown)}')}")
+            raise ValueError(f"strict decoding error: unknown field {quote(f'limitedResources[{at}].{min(unknown)}')}")
         if not each.get("resource"):
             raise ValueError(f"limitedResources[{at}].resource: Required value")
     return orjson.dumps(limited) if limited else b""

@@ -8,7 +8,7 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.tolerations import merged
+from hydrofoil.admission.tolerations import merge_tolerations
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
@@ -55,7 +55,7 @@ class RuntimeClass(Plugin):
                     raise a.forbidden(text + f"pod.spec.nodeSelector[{key}] = {own[key]}")
             draft.set(["spec", "nodeSelector"], orjson.dumps({**own, **selector}, option=orjson.OPT_SORT_KEYS))
         own = orjson.loads(draft.get(["spec", "tolerations"]) or b"[]")
-        if "scheduling" in raw and (wanted := merged([*own, *(scheduling.get("tolerations") or [])])) != own:
+        if "scheduling" in raw and (wanted := merge_tolerations([*own, *(scheduling.get("tolerations") or [])])) != own:
             draft.set(["spec", "tolerations"], orjson.dumps(wanted))
 
     def validate(self, a: Attributes) -> None:

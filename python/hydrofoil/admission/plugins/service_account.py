@@ -115,7 +115,7 @@ class ServiceAccount(Plugin):
             raise absent(a, name)
         if account["metadata"].get("annotations", {}).get(ENFORCE, "") not in TRUE:
             return
-        for why in unlisted(a, account):
+        for why in reasons_of_unlisted_secrets(a, account):
             raise a.forbidden(why)
 
 
@@ -194,7 +194,7 @@ def secrets_of(spec: Body) -> Iterator[str]:
                     yield found.get("name", "")
 
 
-def unlisted(a: Attributes, account: Body) -> Iterator[str]:
+def reasons_of_unlisted_secrets(a: Attributes, account: Body) -> Iterator[str]:
     """Yield a reason for each secret of a pod that its account does not list (`limitSecretReferences`)."""
     listed = {reference.get("name") for reference in account.get("secrets") or ()}
     name = account["metadata"]["name"]

@@ -36,16 +36,16 @@ def context(holder: Json) -> Json:
     return found
 
 
-def listed(names: list[str]) -> str:
+def join_texts(names: list[str]) -> str:
     return f"{plural('container', 'containers', len(names))} {quote(names)}"
 
 
 def setters(pod: bool, names: list[str]) -> str:
     """Describe the setter of a field: the pod, containers, or both."""
-    return " and ".join((["pod"] if pod else []) + ([listed(names)] if names else []))
+    return " and ".join((["pod"] if pod else []) + ([join_texts(names)] if names else []))
 
 
-def _named(spec: Json, bad: Callable[[Json], object]) -> list[str]:
+def _names_of(spec: Json, bad: Callable[[Json], object]) -> list[str]:
     return [c["name"] for c in containers(spec) if bad(c)]
 
 
@@ -81,7 +81,7 @@ def host_ports(_: Json, spec: Json) -> Finding | None:
     if not names:
         return None
     uses = f"{plural('uses', 'use', len(names))} {plural('hostPort', 'hostPorts', len(ports))}"
-    return "hostPort", f"{listed(names)} {uses} {', '.join(sorted(ports))}"
+    return "hostPort", f"{join_texts(names)} {uses} {', '.join(sorted(ports))}"
 
 
 def probe_hosts(_: Json, spec: Json) -> Finding | None:
@@ -100,12 +100,12 @@ def probe_hosts(_: Json, spec: Json) -> Finding | None:
         return None
     what = plural("probe or lifecycle host", "probe or lifecycle hosts", len(hosts))
     uses = f"{plural('uses', 'use', len(names))} {what}"
-    return "probe or lifecycle host", f"{listed(sorted(names))} {uses} {quote(sorted(hosts))}"
+    return "probe or lifecycle host", f"{join_texts(sorted(names))} {uses} {quote(sorted(hosts))}"
 
 
-def privileged(_: Json, spec: Json) -> Finding | None:
-    names = _named(spec, lambda c: context(c).get("privileged"))
-    return ("privileged", f"{listed(names)} must not set securityContext.privileged=true") if names else None
+def check_privileged(_: Json, spec: Json) -> Finding | None:
+    names = _names_of(spec, lambda c: context(c).get("privileged"))
+    return ("privileged", f"{join_texts(names)} must not set securityContext.privileged=true") if names else None
 
 
 def proc_mount(_: Json, spec: Json) -> Finding | None:
@@ -115,7 +115,7 @@ def proc_mount(_: Json, spec: Json) -> Finding | None:
         return None
     return (
         "procMount",
-        f"{listed(list(bad))} must not set securityContext.procMount to {quote(sorted(set(bad.values())))}",
+        f"{join_texts(list(bad))} must not set securityContext.procMount to {quote(sorted(set(bad.values())))}",
     )
 
 
@@ -138,34 +138,36 @@ CAPABILITIES = frozenset(
 )
 
 
-def _added(c: Json, allowed: frozenset[str]) -> set[str]:
+def _added_capabilities(c: Json, allowed: frozenset[str]) -> set[str]:
     return {x for x in (context(c).get("capabilities") or {}).get("add") or [] if x not in allowed}
 
 
 def capabilities_baseline(_: Json, spec: Json) -> Finding | None:
-    bad = {c["name"]: added for c in containers(spec) if (added := _added(c, CAPABILITIES))}
+    bad = {c["name"]: added for c in containers(spec) if (added := _added_capabilities(c, CAPABILITIES))}
     if not bad:
         return None
     shown = quote(sorted(set().union(*bad.values())))
     return (
         "non-default capabilities",
-        f"{listed(list(bad))} must not include {shown} in securityContext.capabilities.add",
+        f"{join_texts(list(bad))} must not include {shown} in securityContext.capabilities.add",
     )
 
 
 def capabilities_restricted(_: Json, spec: Json) -> Finding | None:
-    keeps = _named(spec, lambda c: "ALL" not in ((context(c).get("capabilities") or {}).get("drop") or []))
-    bad = {c["name"]: added for c in containers(spec) if (added := _added(c, frozenset({"NET_BIND_SERVICE"})))}
-    details = [f'{listed(keeps)} must set securityContext.capabilities.drop=["ALL"]'] if keeps else []
+    keeps = _names_of(spec, lambda c: "ALL" not in ((context(c).get("capabilities") or {}).get("drop") or []))
+    bad = {
+        c["name"]: added for c in containers(spec) if (added := _added_capabilities(c, frozenset({"NET_BIND_SERVICE"})))
+    }
+    details = [f'{join_texts(keeps)} must set securityContext.capabilities.drop=["ALL"]'] if keeps else []
     if bad:
         shown = quote(sorted(set().union(*bad.values())))
-        details.append(f"{listed(list(bad))} must not include {shown} in securityContext.capabilities.add")
+        details.append(f"{join_texts(list(bad))} must not include {shown} in securityContext.capabilities.add")
     return ("unrestricted capabilities", "; ".join(details)) if details else None
 
 
 def escalation(_: Json, spec: Json) -> Finding | None:
-    names = _named(spec, lambda c: context(c).get("allowPrivilegeEscalation") is not False)
-    text = f"{listed(names)} must set securityContext.allowPrivilegeEscalation=false"
+    names = _names_of(spec, lambda c: context(c).get("allowPrivilegeEscalation") is not False)
+    text = f"{join_texts(names)} must set securityContext.allowPrivilegeEscalation=false"
     return ("allowPrivilegeEscalation != false", text) if names else None
 
 
@@ -217,17 +219,17 @@ def volumes(_: Json, spec: Json) -> Finding | None:
 
 def non_root(_: Json, spec: Json) -> Finding | None:
     pod = context(spec).get("runAsNonRoot")
-    explicit = _named(spec, lambda c: context(c).get("runAsNonRoot") is False)
-    implicit = _named(spec, lambda c: context(c).get("runAsNonRoot") is None and pod is not True)
+    explicit = _names_of(spec, lambda c: context(c).get("runAsNonRoot") is False)
+    implicit = _names_of(spec, lambda c: context(c).get("runAsNonRoot") is None and pod is not True)
     reason = "runAsNonRoot != true"
     if pod is False or explicit:
         return reason, f"{setters(pod is False, explicit)} must not set securityContext.runAsNonRoot=false"
-    return (reason, f"pod or {listed(implicit)} must set securityContext.runAsNonRoot=true") if implicit else None
+    return (reason, f"pod or {join_texts(implicit)} must set securityContext.runAsNonRoot=true") if implicit else None
 
 
 def non_root_user(_: Json, spec: Json) -> Finding | None:
     pod = context(spec).get("runAsUser") == 0
-    names = _named(spec, lambda c: context(c).get("runAsUser") == 0)
+    names = _names_of(spec, lambda c: context(c).get("runAsUser") == 0)
     return ("runAsUser=0", f"{setters(pod, names)} must not set runAsUser=0") if pod or names else None
 
 
@@ -246,7 +248,7 @@ def selinux(allowed: frozenset[str]) -> Check:
             return kind not in allowed or bool(found)
 
         pod = bad(spec)
-        names = _named(spec, bad)
+        names = _names_of(spec, bad)
         if not pod and not names:
             return None
         data = [f"{plural('type', 'types', len(types))} {quote(sorted(types))}"] if types else []
@@ -294,7 +296,8 @@ def seccomp(*, required: bool) -> Check:
         unset = [name for name, value in kinds.items() if value is None and own is None]
         if not required or not unset:
             return None
-        text = f'pod or {listed(unset)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+        profiles = '"RuntimeDefault" or "Localhost"'
+        text = f"pod or {join_texts(unset)} must set securityContext.seccompProfile.type to {profiles}"
         return "seccompProfile", text
 
     return check
@@ -354,7 +357,7 @@ def host_process(_: Json, spec: Json) -> Finding | None:
     def bad(holder: Json) -> bool:
         return bool((context(holder).get("windowsOptions") or {}).get("hostProcess"))
 
-    pod, names = bad(spec), _named(spec, bad)
+    pod, names = bad(spec), _names_of(spec, bad)
     text = f"{setters(pod, names)} must not set securityContext.windowsOptions.hostProcess=true"
     return ("hostProcess", text) if pod or names else None
 
@@ -367,7 +370,7 @@ BASELINE: dict[str, list[tuple[int, Check]]] = {
     "hostPathVolumes": [(0, host_paths)],
     "hostPorts": [(0, host_ports)],
     "hostProbesAndHostLifecycle": [(34, probe_hosts)],
-    "privileged": [(0, privileged)],
+    "privileged": [(0, check_privileged)],
     "procMount": [(0, proc_mount), (35, _unless(_own_users, proc_mount))],
     "seLinuxOptions": [(0, selinux(SELINUX)), (31, selinux(SELINUX | {"container_engine_t"}))],
     "seccompProfile_baseline": [(0, seccomp_annotations), (19, seccomp(required=False))],

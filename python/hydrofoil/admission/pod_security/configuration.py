@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from hydrofoil.admission.pod_security.policy import LATEST, LEVELS, MODES, VERSION, Policy, Standard
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 GROUP = "pod-security.admission.config.k8s.io"
 VERSIONS = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1"))
@@ -25,17 +25,17 @@ class Configuration(Struct, frozen=True):
     runtime_classes: frozenset[str] = frozenset()
 
 
-def configured(given: Mapping[str, Any]) -> Configuration:
+def parse_configuration(given: Mapping[str, Any]) -> Configuration:
     """Return the configuration of a document; an empty one is the default. Raise ValueError with one line."""
     if not given:
         return Configuration()
     kind, version = str(given.get("kind", "")), str(given.get("apiVersion", ""))
     if kind != KIND or version not in VERSIONS:
-        raise ValueError(f"no kind {quoted(kind)} is registered for version {quoted(version)}")
-    _known(given, ("kind", "apiVersion", "defaults", "exemptions"), "")
+        raise ValueError(f"no kind {quote(kind)} is registered for version {quote(version)}")
+    _check_members(given, ("kind", "apiVersion", "defaults", "exemptions"), "")
     defaults, exemptions = given.get("defaults") or {}, given.get("exemptions") or {}
-    _known(defaults, [f"{mode}{end}" for mode in MODES for end in ("", "-version")], "defaults.")
-    _known(exemptions, EXEMPT, "exemptions.")
+    _check_members(defaults, [f"{mode}{end}" for mode in MODES for end in ("", "-version")], "defaults.")
+    _check_members(exemptions, EXEMPT, "exemptions.")
     problems: list[str] = []
     enforce, audit, warn = (_standard(defaults, mode, problems) for mode in MODES)
     names = [_names(exemptions, name, problems) for name in EXEMPT]
@@ -44,23 +44,23 @@ def configured(given: Mapping[str, Any]) -> Configuration:
     return Configuration(Policy(enforce, audit, warn), *names)
 
 
-def _known(given: Any, members: Any, at: str) -> None:
+def _check_members(given: Any, members: Any, at: str) -> None:
     if not isinstance(given, dict):
         raise ValueError(f"{at.rstrip('.')} must be an object")
     if unknown := [name for name in given if name not in members]:
-        raise ValueError(f"strict decoding error: unknown field {quoted(at + unknown[0])}")
+        raise ValueError(f"strict decoding error: unknown field {quote(at + unknown[0])}")
 
 
 def _standard(defaults: Mapping[str, Any], mode: str, problems: list[str]) -> Standard:
     level, version = defaults.get(mode) or LEVELS[0], defaults.get(f"{mode}-version") or "latest"
     if level not in LEVELS:
-        problems.append(f"defaults.{mode}: Invalid value: {quoted(str(level))}: must be one of {', '.join(LEVELS)}")
+        problems.append(f"defaults.{mode}: Invalid value: {quote(str(level))}: must be one of {', '.join(LEVELS)}")
     minor = LATEST
     if version != "latest":
         match = VERSION.fullmatch(str(version))
         if match is None:
             why = 'must be "latest" or "v1.x"'
-            problems.append(f"defaults.{mode}-version: Invalid value: {quoted(str(version))}: {why}")
+            problems.append(f"defaults.{mode}-version: Invalid value: {quote(str(version))}: {why}")
         else:
             minor = int(match[1])
     return Standard(level, minor)
@@ -72,7 +72,7 @@ def _names(exemptions: Mapping[str, Any], name: str, problems: list[str]) -> fro
         raise ValueError(f"exemptions.{name} must be a list of strings")
     for at, each in enumerate(listed):
         if not each:
-            problems.append(f"exemptions.{name}[{at}]: Invalid value: {quoted(each)}: must not be empty")
+            problems.append(f"exemptions.{name}[{at}]: Invalid value: {quote(each)}: must not be empty")
         elif each in listed[:at]:
-            problems.append(f"exemptions.{name}[{at}]: Duplicate value: {quoted(each)}")
+            problems.append(f"exemptions.{name}[{at}]: Duplicate value: {quote(each)}")
     return frozenset(listed)

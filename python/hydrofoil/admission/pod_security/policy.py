@@ -6,7 +6,8 @@ import re
 
 from msgspec import Struct, field
 
-from hydrofoil.errors import Cause, quoted
+from hydrofoil.errors import Cause
+from hydrofoil.go_text import quote
 
 LEVELS = ("privileged", "baseline", "restricted")
 """From the least restrictive to the most restrictive."""
@@ -83,4 +84,4 @@ def policy(labels: dict[str, str], default: Policy = NO_DEFAULT) -> Policy:
 
 
 def _cause(label: str, value: str, why: str) -> Cause:
-    return ("FieldValueInvalid", f"Invalid value: {quoted(value)}: {why}", f"metadata.labels[{PREFIX}{label}]")
+    return ("FieldValueInvalid", f"Invalid value: {quote(value)}: {why}", f"metadata.labels[{PREFIX}{label}]")

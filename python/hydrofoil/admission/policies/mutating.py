@@ -96,7 +96,7 @@ class Mutating(Round):
                     found += [Invocation(policy, binding, at, param) for param in params]
             except (ConfigurationError, errors.ApiError) as e:
                 if not policy.ignore:
-                    refused.append((_denied(policy, binding, f"failed to configure binding: {e}"), ""))
+                    refused.append((_denial_text(policy, binding, f"failed to configure binding: {e}"), ""))
         return found
 
     async def _invoke(self, invocations: Sequence[Invocation], refused: list[tuple[str, str]]) -> None:
@@ -128,7 +128,7 @@ class Mutating(Round):
             try:
                 holds, _ = await conditions.hold(self.seen, each.at, self.questions, document)
             except ConditionError as e:
-                refused.append((_denied(policy, binding, str(e)), "Invalid"))
+                refused.append((_denial_text(policy, binding, str(e)), "Invalid"))
                 return False
             if not holds:
                 return False
@@ -145,7 +145,7 @@ class Mutating(Round):
                 except (Failed, NotApplied) as e:
                     error = "invalid_error"
                     if not policy.ignore:
-                        refused.append((_denied(policy, binding, str(e)), "Invalid"))
+                        refused.append((_denial_text(policy, binding, str(e)), "Invalid"))
                 self.parts.metrics.mutated(policy.name, binding.name, error, stopwatch() - begun)
         if changed:
             memory.require()
@@ -166,7 +166,7 @@ class Mutating(Round):
         assert given is not None, "there is a draft"
         native = self._type(each.at)
         if kind == "JSONPatch":
-            patched = await run(_patched, given, value, pooled=len(given) + len(value) > LARGE)
+            patched = await run(_apply_patch, given, value, pooled=len(given) + len(value) > LARGE)
             if patched is None:
                 return False
             self._check_strict(each.at, native, patched)
@@ -198,7 +198,7 @@ class Mutating(Round):
             raise _internal(f"strict decoding error: {errors.strict_text(strict)}")
 
 
-def _patched(given: bytes, patch: bytes) -> bytes | None:
+def _apply_patch(given: bytes, patch: bytes) -> bytes | None:
     """Return an object with a JSON patch applied; None if a test in it fails. Raise Failed."""
     try:
         return engine.json_patch(given, patch)
@@ -208,7 +208,7 @@ def _patched(given: bytes, patch: bytes) -> bytes | None:
         raise Failed(f"JSON Patch: {e.message}") from None
 
 
-def _denied(policy: MutatingPolicy, binding: Binding, why: str) -> str:
+def _denial_text(policy: MutatingPolicy, binding: Binding, why: str) -> str:
     return f"policy '{policy.name}' with binding '{binding.name}' denied request: {why}"
 
 

@@ -135,7 +135,7 @@ class Validating(Round):
         validations, messages, annotations = policy.expressions()
         found, left = await self.evaluate(policy, validations, at, param, BUDGET)
         if left < 0:
-            return _spent(policy)
+            return _budget_exceeded(policy)
         judged = Judgement()
         texts: Found = []
         wrong = any(value != b"true" for value, _ in found)
@@ -156,7 +156,7 @@ class Validating(Round):
         if annotations is not None:
             values, left = await self.evaluate(policy, annotations, at, param, BUDGET)
             if left < 0:
-                return _spent(policy)
+                return _budget_exceeded(policy)
             self._annotate(policy, values, judged)
         return judged
 
@@ -170,7 +170,7 @@ class Validating(Round):
                 judged.annotations.append((annotation["key"], text[:LONGEST_ANNOTATION]))
 
 
-def _spent(policy: ValidatingPolicy) -> Judgement:
+def _budget_exceeded(policy: ValidatingPolicy) -> Judgement:
     return Judgement([] if policy.ignore else [Decision(0, OUT_OF_BUDGET, error="out_of_budget")])
 
 

@@ -111,11 +111,11 @@ class Calls:
         except TimeoutError:
             if retries:
                 raise CallFailed("failed to call webhook: context deadline exceeded") from None
-            raise _failed(endpoint, "context deadline exceeded") from None
+            raise _call_failure(endpoint, "context deadline exceeded") from None
         except (Unreachable, bounds.TooLarge) as e:
-            raise _failed(endpoint, str(e)) from None
+            raise _call_failure(endpoint, str(e)) from None
         except (aiohttp.ClientError, OSError, ValueError) as e:
-            raise _failed(endpoint, reason(e, where)) from None
+            raise _call_failure(endpoint, reason(e, where)) from None
         if 300 <= status < 400:
             # Upstream follows a redirect and finds no review there either.
             raise CallFailed(NO_RESPONSE)
@@ -125,7 +125,7 @@ class Calls:
             text = f"0-length response with status code: {status} and content type: {kind}"
             raise CallFailed(f"failed to call webhook: {text}", 500)
         try:
-            return await bounds.decoded(data)
+            return await bounds.decode_json(data)
         except orjson.JSONDecodeError as e:
             raise CallFailed(f"failed to call webhook: couldn't get version/kind; json parse error: {e}") from None
 
@@ -137,7 +137,7 @@ def later(status: int, given: str) -> int | None:
     return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
 
 
-def _failed(endpoint: Endpoint, why: str) -> CallFailed:
+def _call_failure(endpoint: Endpoint, why: str) -> CallFailed:
     return CallFailed(f'failed to call webhook: Post "{endpoint.url}": {why}')
 
 

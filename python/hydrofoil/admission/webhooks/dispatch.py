@@ -19,6 +19,7 @@ from hydrofoil.admission.webhooks.hook import Hook
 from hydrofoil.admission.webhooks.metrics import Metrics
 from hydrofoil.admission.webhooks.reviews import Denied, NotDecoded, NotValid, Reply, body, reply
 from hydrofoil.clock import Chance, stopwatch
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 
 LOG = logging.getLogger("hydrofoil")
@@ -68,7 +69,7 @@ class Round:
     async def ask(self, hook: Hook, at: Target) -> Reply:
         """Return the checked answer of a webhook. Raise CallFailed, Denied and ApiError."""
         if self.a.dry_run and hook.side_effects not in DRY_RUN_SAFE:
-            text = f"admission webhook {errors.quoted(hook.name)} does not support dry run"
+            text = f"admission webhook {quote(hook.name)} does not support dry run"
             raise errors.bad_request(text)
         if not hook.version:
             raise CallFailed(
@@ -117,7 +118,7 @@ class Round:
 
     def failed(self, hook: Hook, error: CallFailed, key: str) -> None:
         """Apply the failure policy of a webhook. Raise ApiError 500 unless it is to ignore that."""
-        text = f"failed calling webhook {errors.quoted(hook.name)}: {error}"
+        text = f"failed calling webhook {quote(hook.name)}: {error}"
         if not hook.ignore:
             LOG.warning("Failed calling webhook, failing closed %s: %s", hook.name, text)
             details = {"causes": [{"message": text}]}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import orjson
 from msgspec import Struct, field
 
-from hydrofoil import engine, errors
+from hydrofoil import engine
 from hydrofoil.admission.matching.target import Target
 from hydrofoil.admission.mutation import Mutation, NotApplied
 from hydrofoil.admission.webhooks.calls import CallFailed
@@ -16,6 +16,7 @@ from hydrofoil.admission.webhooks.hook import Hook
 from hydrofoil.admission.webhooks.reviews import Reply
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
+from hydrofoil.go_text import quote
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
 
@@ -97,10 +98,10 @@ class Mutating(Round):
         if not operations:
             return False
         if self.a.draft is None or self.a.operation == "CONNECT":
-            text = f"admission webhook {errors.quoted(hook.name)} attempted to modify the object, "
+            text = f"admission webhook {quote(hook.name)} attempted to modify the object, "
             raise internal(text + "which is not supported for this operation")
         if reply.patch_type != "JSONPatch":
-            raise CallFailed(f"unsupported patch type {errors.quoted(reply.patch_type)}", 400)
+            raise CallFailed(f"unsupported patch type {quote(reply.patch_type)}", 400)
         given, _ = await self.seen.forms(at.kind)
         assert given is not None, "there is a draft"
         try:

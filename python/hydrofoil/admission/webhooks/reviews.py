@@ -62,7 +62,7 @@ def reply(answer: Any, version: str, uid: str, *, mutating: bool) -> Reply:
         raise NotValid("webhook response was absent")
     if not isinstance(response, dict):
         raise NotDecoded(f"json: cannot unmarshal response into Go value of type {version}.AdmissionResponse")
-    found = _decoded(response)
+    found = _decode_reply(response)
     given = _text(response, "patchType")
     if version == "v1":
         if (got := _text(response, "uid")) != uid:
@@ -92,7 +92,7 @@ def _check_patch(found: Reply, given: str, typed: bool, *, mutating: bool) -> No
         raise NotValid(f'webhook returned invalid response.patchType of "{given}"')
 
 
-def _decoded(response: Object) -> Reply:
+def _decode_reply(response: Object) -> Reply:
     allowed = response.get("allowed")
     if allowed is not None and not isinstance(allowed, bool):
         raise NotDecoded("json: cannot unmarshal response.allowed into Go value of type bool")

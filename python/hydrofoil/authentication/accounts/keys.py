@@ -57,7 +57,7 @@ class Keys:
         self._library()
         with self._making:
             if self._signing is None:
-                self._signing = made()
+                self._signing = generate_key()
                 self._all.append(self._signing)
 
     @property
@@ -105,7 +105,7 @@ class Keys:
         return self._registry
 
 
-def made() -> Key:
+def generate_key() -> Key:
     """Return a new key: as small and fast as verifiers everywhere know."""
     from cryptography.hazmat.primitives.asymmetric import ec
 

@@ -9,15 +9,15 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from hydrofoil import errors
 from hydrofoil.authentication import compact
 from hydrofoil.authentication.accounts import claims as read
 from hydrofoil.authentication.accounts.keys import Keys
 from hydrofoil.authentication.accounts.service_account import user_of
-from hydrofoil.authentication.jose import malformed, repeated
+from hydrofoil.authentication.jose import find_malformation, find_repeated_member
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Stored
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import User
 
@@ -39,9 +39,9 @@ class Counts(Struct):
     """Uses of legacy tokens that are marked as invalid."""
 
 
-def quoted(texts: Sequence[str]) -> str:
+def quote_slice(texts: Sequence[str]) -> str:
     """Return texts as Go's `%q` shows a slice."""
-    return f"[{' '.join(map(errors.quoted, texts))}]"
+    return f"[{' '.join(map(quote, texts))}]"
 
 
 class Signed:
@@ -61,10 +61,10 @@ class Signed:
             return None
         if self._keys.all:
             await self._keys.ready()
-        if malformed(token, found.header):
+        if find_malformation(token, found.header):
             return None
         self._keys.verify(token, found.header)
-        if why := repeated(token.split(".")[1]):
+        if why := find_repeated_member(token.split(".")[1]):
             raise Rejected(why)
         named = read.audiences(found.claims)
         if not named:
@@ -73,7 +73,7 @@ class Signed:
         among = frozenset(named)
         good = tuple(audience for audience in audiences if audience in among)
         if not good and self._implied:
-            text = f"token audiences {quoted(named)} is invalid for the target audiences {quoted(audiences)}"
+            text = f"token audiences {quote_slice(named)} is invalid for the target audiences {quote_slice(audiences)}"
             raise Rejected(text)
         user, warnings = await self.user(token, found.claims)
         return Login(user, good, warnings)
@@ -125,8 +125,8 @@ class AccountTokens(Signed):
             namespace,
             name,
             uid,
-            pod=named(pod),
-            node=named(node),
+            pod=reference_of_claim(pod),
+            node=reference_of_claim(node),
             credential=read.text(claims, "jti"),
         )
         return user, ()
@@ -134,7 +134,7 @@ class AccountTokens(Signed):
     def _account(self, namespace: str, name: str, uid: str, now: float) -> None:
         found = self._objects.find("", "serviceaccounts", namespace, name) if name else None
         if found is None:
-            raise Rejected(f"serviceaccounts {errors.quoted(name)} not found")
+            raise Rejected(f"serviceaccounts {quote(name)} not found")
         if deleted_before(found, now - read.LEEWAY):
             raise Rejected(f"service account {namespace}/{name} has been deleted")
         if found.uid != uid:
@@ -142,7 +142,7 @@ class AccountTokens(Signed):
 
     def _alive(self, plural: str, namespace: str, reference: dict[str, Any], now: float, kind: str) -> None:
         """Check what a token is bound to. Raise Rejected."""
-        name, uid = named(reference)
+        name, uid = reference_of_claim(reference)
         found = self._objects.find("", plural, namespace, name) if name else None
         if found is None or deleted_before(found, now - read.LEEWAY):
             raise Rejected(INVALIDATED)
@@ -152,7 +152,7 @@ class AccountTokens(Signed):
             raise Rejected(f"{shown} UID ({found.uid}) {text}")
 
 
-def named(reference: dict[str, Any] | None) -> tuple[str, str]:
+def reference_of_claim(reference: dict[str, Any] | None) -> tuple[str, str]:
     """Return name and uid in a reference of the claims. Raise Rejected."""
     return (read.text(reference, "name"), read.text(reference, "uid")) if reference else ("", "")
 

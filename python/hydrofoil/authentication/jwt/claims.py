@@ -44,13 +44,13 @@ class Mapper:
                 raise Rejected(f"oidc: required claim {claim} value does not match. Got = {got}, want = {wanted}")
         _hold(self._compiled.claim_rules, on, "claim validation expression")
         if self._compiled.user_rules:
-            _hold(self._compiled.user_rules, shown(user), "user info validation rule")
+            _hold(self._compiled.user_rules, encode_user(user), "user info validation rule")
         return user
 
     def _name(self, claims: Claims, on: bytes) -> str:
         if (expression := self._compiled.username) is not None:
             what = "username claim expression"
-            found = _evaluated(expression, self._of.username.expression, on, what)
+            found = _evaluate(expression, self._of.username.expression, on, what)
             if not isinstance(found, str):
                 raise Rejected(f"oidc: error evaluating {what}: username claim expression must return a string")
             if not found:
@@ -70,11 +70,11 @@ class Mapper:
         mapping = self._of.groups
         if mapping.claim and mapping.claim in claims:
             prefix = mapping.prefix or ""
-            return [prefix + group for group in listed(claims[mapping.claim], mapping.claim)]
+            return [prefix + group for group in texts_of_claim(claims[mapping.claim], mapping.claim)]
         if (expression := self._compiled.groups) is None:
             return []
         what = "group claim expression"
-        return _texts(_evaluated(expression, mapping.expression, on, what), f"oidc: error evaluating {what}")
+        return _texts(_evaluate(expression, mapping.expression, on, what), f"oidc: error evaluating {what}")
 
     def _uid(self, claims: Claims, on: bytes) -> str:
         mapping = self._of.uid
@@ -83,7 +83,7 @@ class Mapper:
         if (expression := self._compiled.uid) is None:
             return ""
         what = "uid claim expression"
-        found = _evaluated(expression, mapping.expression, on, what)
+        found = _evaluate(expression, mapping.expression, on, what)
         if not isinstance(found, str):
             raise Rejected(f"oidc: error evaluating {what}: {what} must return a string")
         return found
@@ -95,7 +95,7 @@ class Mapper:
             extra[CREDENTIAL] = (f"JTI={jti}",)
         for key, source, expression in self._compiled.extra:
             what = "extra claim expression"
-            values = _texts(_evaluated(expression, source, on, what), f"oidc: error evaluating {what}: {source}")
+            values = _texts(_evaluate(expression, source, on, what), f"oidc: error evaluating {what}: {source}")
             if values:
                 extra[key] = tuple(values)
         return extra
@@ -113,7 +113,7 @@ def text(claims: Claims, claim: str, what: str) -> str:
     return found
 
 
-def listed(found: Any, claim: str) -> list[str]:
+def texts_of_claim(found: Any, claim: str) -> list[str]:
     """Return the texts of a claim that has one or a list of them. Raise Rejected."""
     if found is None:
         return []
@@ -124,13 +124,13 @@ def listed(found: Any, claim: str) -> list[str]:
     raise Rejected(f'oidc: parse groups claim "{claim}": it must be a string or a list of strings')
 
 
-def shown(user: User) -> bytes:
+def encode_user(user: User) -> bytes:
     """Return a user as expressions see it: every field is there."""
     extra = {key: list(values) for key, values in user.extra.items()}
     return orjson.dumps({"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra})
 
 
-def _evaluated(expression: Expression, source: str, on: bytes, what: str) -> Any:
+def _evaluate(expression: Expression, source: str, on: bytes, what: str) -> Any:
     try:
         return orjson.loads(expression.evaluate(on) or b"")
     except (engine.EvaluationError, engine.DecodeError) as e:
@@ -150,7 +150,7 @@ def _texts(found: Any, what: str) -> list[str]:
 
 def _hold(rules: Sequence[tuple[str, str, Expression]], on: bytes, what: str) -> None:
     """Check conditions. Raise Rejected for the first that does not hold, after all were evaluated, as upstream."""
-    results = [_evaluated(expression, source, on, what) for source, _, expression in rules]
+    results = [_evaluate(expression, source, on, what) for source, _, expression in rules]
     for (source, message, _), held in zip(rules, results, strict=True):
         if held is not True:
             raise Rejected(f"oidc: error evaluating {what}: validation expression '{source}' failed: {message}")

@@ -8,7 +8,7 @@ import orjson
 from msgspec import Struct, field
 
 from hydrofoil import engine
-from hydrofoil.options import quoted
+from hydrofoil.go_text import quote
 
 GROUP = "apiserver.config.k8s.io"
 KIND = "AuthenticationConfiguration"
@@ -135,7 +135,7 @@ class _Reader:
 
     def end(self) -> None:
         """Note the members that were not read."""
-        self._problems += [f"unknown field {quoted(self._at(key))}" for key in self._left]
+        self._problems += [f"unknown field {quote(self._at(key))}" for key in self._left]
 
 
 def parse(data: bytes) -> Configuration:
@@ -148,7 +148,7 @@ def parse(data: bytes) -> Configuration:
     reader = _Reader(document, "", problems)
     version, kind = reader.text("apiVersion"), reader.text("kind")
     if version not in VERSIONS or kind != KIND:
-        raise ValueError(f"no kind {quoted(kind)} is registered for version {quoted(version)}")
+        raise ValueError(f"no kind {quote(kind)} is registered for version {quote(version)}")
     authenticators = tuple(map(_authenticator, reader.items("jwt")))
     said = reader.has("anonymous")
     anonymous = _anonymous(reader.inner("anonymous"))

@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from hydrofoil.clock import Clock
-from hydrofoil.reloads import hashed
+from hydrofoil.reloads import hash_text
 
 PREFIX = "apiserver_authentication_jwt_authenticator_"
 BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -21,7 +21,7 @@ class JwtMetrics(Collector):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._server = hashed(f"apiserver-{socket.gethostname()}".encode())
+        self._server = hash_text(f"apiserver-{socket.gethostname()}".encode())
         self._latency = Histogram(
             f"{PREFIX}latency_seconds",
             "[ALPHA] Latency of jwt authentication operations in seconds. This is the time spent authenticating a "
@@ -35,18 +35,18 @@ class JwtMetrics(Collector):
 
     def took(self, issuer: str, seconds: float, *, good: bool) -> None:
         """Record a token of an issuer."""
-        self._latency.labels("success" if good else "failure", hashed(issuer.encode())).observe(seconds)
+        self._latency.labels("success" if good else "failure", hash_text(issuer.encode())).observe(seconds)
 
     def fetched(self, issuer: str, data: bytes | None) -> None:
         """Record the key set of an issuer; None for a failure."""
-        name = hashed(issuer.encode())
+        name = hash_text(issuer.encode())
         self._fetched[name, "failure" if data is None else "success"] = self._clock.seconds()
         if data is not None:
-            self._keys[name] = hashed(data)
+            self._keys[name] = hash_text(data)
 
     def keep(self, issuers: Iterable[str]) -> None:
         """Forget all other issuers."""
-        names = {hashed(issuer.encode()) for issuer in issuers}
+        names = {hash_text(issuer.encode()) for issuer in issuers}
         self._fetched = {key: moment for key, moment in self._fetched.items() if key[0] in names}
         self._keys = {name: found for name, found in self._keys.items() if name in names}
 

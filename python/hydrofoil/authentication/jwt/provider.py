@@ -14,7 +14,7 @@ from hydrofoil.authentication.jwt.metrics import JwtMetrics
 from hydrofoil.authentication.jwt.verify import Key, keys
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
-from hydrofoil.outbound.bounds import decoded
+from hydrofoil.outbound.bounds import decode_json
 from hydrofoil.outbound.target import Target
 from hydrofoil.outbound.trust import Unreachable
 
@@ -102,7 +102,7 @@ class Provider:
         if reply.status != 200:
             raise ValueError(f"Get {url}: status {reply.status}")
         try:
-            return await decoded(reply.body), reply.body
+            return await decode_json(reply.body), reply.body
         except orjson.JSONDecodeError as e:
             raise ValueError(f"Get {url}: failed to decode: {e}") from None
 

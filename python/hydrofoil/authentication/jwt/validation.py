@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from hydrofoil import engine
 from hydrofoil.authentication.jwt.configuration import Authenticator, Configuration, Issuer, Mapping
-from hydrofoil.options import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.outbound.trust import bundle_problem
 
 MOST = 64
@@ -50,13 +50,13 @@ class Compiled(Struct):
 
 class _Errors(list[str]):
     def invalid(self, path: str, value: str, why: str) -> None:
-        self.append(f"{path}: Invalid value: {quoted(value)}: {why}")
+        self.append(f"{path}: Invalid value: {quote(value)}: {why}")
 
     def required(self, path: str, why: str = "") -> None:
         self.append(f"{path}: Required value" + (f": {why}" if why else ""))
 
     def duplicate(self, path: str, value: str) -> None:
-        self.append(f"{path}: Duplicate value: {quoted(value)}")
+        self.append(f"{path}: Duplicate value: {quote(value)}")
 
 
 def validate(configuration: Configuration, disallowed: Collection[str]) -> list[Compiled]:
@@ -73,7 +73,7 @@ def validate(configuration: Configuration, disallowed: Collection[str]) -> list[
     discovery: set[str] = set()
     for i, authenticator in enumerate(configuration.authenticators):
         path = f"jwt[{i}]"
-        found.append(_compiled(authenticator, path, disallowed, errors))
+        found.append(_compile_expression(authenticator, path, disallowed, errors))
         issuer = authenticator.issuer
         for key, value, seen in (("url", issuer.url, urls), ("discoveryURL", issuer.discovery_url, discovery)):
             if value in seen:
@@ -82,21 +82,21 @@ def validate(configuration: Configuration, disallowed: Collection[str]) -> list[
                 seen.add(value)
     anonymous = configuration.anonymous
     if anonymous is not None and not anonymous.enabled and anonymous.paths:
-        conditions = "[" + ",".join(f'{{"Path":{quoted(path)}}}' for path in anonymous.paths) + "]"
+        conditions = "[" + ",".join(f'{{"Path":{quote(path)}}}' for path in anonymous.paths) + "]"
         why = "enabled should be set to true when conditions are defined"
         errors.append(f"anonymous.conditions: Invalid value: {conditions}: {why}")
     if errors:
-        raise ValueError(aggregated(errors))
+        raise ValueError(aggregate_errors(errors))
     return found
 
 
-def aggregated(errors: list[str]) -> str:
+def aggregate_errors(errors: list[str]) -> str:
     """Return one line for errors, each once (apimachinery `util/errors`)."""
     each = [" ".join(text.split()) for text in dict.fromkeys(errors)]
     return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
-def _compiled(of: Authenticator, path: str, disallowed: Collection[str], errors: _Errors) -> Compiled:
+def _compile_expression(of: Authenticator, path: str, disallowed: Collection[str], errors: _Errors) -> Compiled:
     found = Compiled()
     _issuer(of.issuer, f"{path}.issuer", disallowed, errors)
     _claim_rules(of, f"{path}.claimValidationRules", found, errors)
@@ -147,7 +147,7 @@ def _url(url: str, disallowed: Collection[str], path: str, errors: _Errors) -> N
         if any(ord(c) < 33 or ord(c) == 127 for c in url):
             raise ValueError("invalid character in URL")
     except ValueError as e:
-        errors.invalid(path, url, f"parse {quoted(url)}: {e}")
+        errors.invalid(path, url, f"parse {quote(url)}: {e}")
         return
     if parts.scheme != "https":
         errors.invalid(path, url, "URL scheme must be https")
@@ -207,8 +207,8 @@ def _claim_rules(of: Authenticator, path: str, found: Compiled, errors: _Errors)
 
 
 def _mappings(of: Authenticator, path: str, found: Compiled, errors: _Errors) -> None:
-    found.username = _prefixed(of.username, f"{path}.username", errors, required=True)
-    found.groups = _prefixed(of.groups, f"{path}.groups", errors, required=False)
+    found.username = _prefix_expression(of.username, f"{path}.username", errors, required=True)
+    found.groups = _prefix_expression(of.groups, f"{path}.groups", errors, required=False)
     if of.uid.claim and of.uid.expression:
         errors.invalid(f"{path}.uid", "", BOTH)
     elif of.uid.expression:
@@ -233,7 +233,7 @@ def _mappings(of: Authenticator, path: str, found: Compiled, errors: _Errors) ->
         errors.invalid(f"{path}.username.expression", of.username.expression, UNVERIFIED)
 
 
-def _prefixed(mapping: Mapping, path: str, errors: _Errors, *, required: bool) -> Expression | None:
+def _prefix_expression(mapping: Mapping, path: str, errors: _Errors, *, required: bool) -> Expression | None:
     if mapping.expression and mapping.claim:
         errors.invalid(path, "", BOTH)
     elif mapping.expression:

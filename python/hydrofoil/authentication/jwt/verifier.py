@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection
 
 from hydrofoil.authentication.compact import Compact
-from hydrofoil.authentication.jose import malformed, understands
+from hydrofoil.authentication.jose import find_malformation, understands
 from hydrofoil.authentication.jwt.provider import Provider
 from hydrofoil.authentication.jwt.verify import MANY, check, fitting, signed
 from hydrofoil.authentication.login import Rejected
@@ -24,7 +24,7 @@ class Verifier:
 
     async def verify(self, provider: Provider, token: str, parsed: Compact) -> None:
         """Verify a token of an issuer. Raise Rejected."""
-        if why := malformed(token, parsed.header):
+        if why := find_malformation(token, parsed.header):
             raise Rejected(f"oidc: malformed jwt: {why}")
         check(parsed, provider.url, self._audiences, self._algorithms, self._clock.seconds())
         if await self._signed(provider, token, parsed):

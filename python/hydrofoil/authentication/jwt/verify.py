@@ -10,7 +10,7 @@ from msgspec import Struct
 from hydrofoil.authentication.compact import LONGEST, Compact
 from hydrofoil.authentication.jwt.flags import ALGORITHMS
 from hydrofoil.authentication.login import Rejected
-from hydrofoil.options import quoted
+from hydrofoil.go_text import quote
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey, RSAKey
@@ -71,7 +71,7 @@ def check(token: Compact, wanted: str, audiences: Collection[str], algorithms: C
         if not isinstance(claims.get(name, ""), str | None):
             raise Rejected(f"oidc: failed to unmarshal claims: {name} must be a string")
     if issuer(token) != wanted:
-        raise Rejected(f"oidc: id token issued by a different provider, expected {quoted(wanted)}")
+        raise Rejected(f"oidc: id token issued by a different provider, expected {quote(wanted)}")
     got = _audiences(claims.get("aud"))
     if not any(audience in audiences for audience in got):
         raise Rejected(f"oidc: expected audience in {_list(sorted(audiences))} got {_list(got)}")
@@ -143,4 +143,4 @@ def _moment(claims: Claims, name: str) -> float | None:
 
 
 def _list(texts: Sequence[str]) -> str:
-    return "[" + " ".join(map(quoted, texts)) + "]"
+    return "[" + " ".join(map(quote, texts)) + "]"

@@ -11,7 +11,7 @@ from hydrofoil.authorization.node.pods import Node, Pods
 from hydrofoil.authorization.node.volumes import Volumes
 from hydrofoil.authorization.selectors import selection
 from hydrofoil.engine import Stored
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import ALLOWED, NO_OPINION, RequestInfo, Rules, User, Verdict, node_of
 from hydrofoil.watch.follow import Followed
@@ -37,12 +37,12 @@ TRUST_BUNDLES = ("certificates.k8s.io", "clustertrustbundles")
 REQUESTS = ("certificates.k8s.io", "podcertificaterequests")
 
 
-def refused(reason: str = "") -> Verdict:
+def no_opinion(reason: str = "") -> Verdict:
     """Return no opinion, with a reason."""
     return Verdict(reason=reason)
 
 
-def unrelated(node: str) -> Verdict:
+def no_relation(node: str) -> Verdict:
     """Return no opinion on an object that no pod of a node refers to."""
     return Verdict(reason=f"no relationship found between node '{node}' and this object")
 
@@ -99,7 +99,7 @@ class NodeAuthorizer:
         if node is None:
             return NO_OPINION
         if not node:
-            return refused(f"unknown node for user {quoted(user.name)}")
+            return no_opinion(f"unknown node for user {quote(user.name)}")
         if not info.resourceful:
             return NO_OPINION
         resource = (info.group, info.resource)
@@ -111,39 +111,39 @@ class NodeAuthorizer:
     def _read(self, node: str, info: RequestInfo) -> Decision:
         """Decide on reading one object (`authorizeReadNamespacedObject`)."""
         if info.verb not in READ:
-            return refused("can only read resources of this type")
+            return no_opinion("can only read resources of this type")
         if info.subresource:
-            return refused("cannot read subresource")
+            return no_opinion("cannot read subresource")
         if not info.namespace:
-            return refused("can only read namespaced object of this type")
+            return no_opinion("can only read namespaced object of this type")
         return self._related(node, info)
 
     def _get(self, node: str, info: RequestInfo) -> Decision:
         if info.verb != "get":
-            return refused("can only get individual resources of this type")
+            return no_opinion("can only get individual resources of this type")
         if info.subresource:
-            return refused("cannot get subresource")
+            return no_opinion("cannot get subresource")
         return self._related(node, info)
 
     def _claim(self, node: str, info: RequestInfo) -> Decision:
         if info.subresource != "status":
             return self._get(node, info)
         if info.verb not in ("update", "patch"):
-            return refused("can only get/update/patch this type")
+            return no_opinion("can only get/update/patch this type")
         return self._related(node, info)
 
     def _account(self, node: str, info: RequestInfo) -> Decision:
         if info.verb == "get" and not info.subresource:
             return self._read(node, info)
         if info.verb != "create" or not info.name:
-            return refused("can only create tokens for individual service accounts")
+            return no_opinion("can only create tokens for individual service accounts")
         if info.subresource != "token":
-            return refused("can only create token subresource of serviceaccount")
+            return no_opinion("can only create token subresource of serviceaccount")
         return self._related(node, info)
 
     def _slice(self, node: str, info: RequestInfo) -> Decision:
         if info.subresource:
-            return refused("cannot authorize ResourceSlice subresources")
+            return no_opinion("cannot authorize ResourceSlice subresources")
         if info.verb == "create":
             # NodeRestriction, which sees the object, checks the name of its node.
             return ALLOWED
@@ -152,13 +152,13 @@ class NodeAuthorizer:
         if info.verb in ("watch", "list", "deletecollection"):
             if _limited(info, node):
                 return ALLOWED
-            return refused("can only list/watch/deletecollection resourceslices with nodeName field selector")
+            return no_opinion("can only list/watch/deletecollection resourceslices with nodeName field selector")
         verbs = "get, watch, list, create, update, patch, delete, deletecollection"
-        return refused(f"only the following verbs are allowed for a ResourceSlice: {verbs}")
+        return no_opinion(f"only the following verbs are allowed for a ResourceSlice: {verbs}")
 
     def _certificate(self, node: str, info: RequestInfo) -> Decision:
         if info.subresource:
-            return refused("nodes may not access the status subresource of PodCertificateRequests")
+            return no_opinion("nodes may not access the status subresource of PodCertificateRequests")
         if info.verb == "create":
             return ALLOWED
         if info.verb == "get":
@@ -166,8 +166,8 @@ class NodeAuthorizer:
         if info.verb in ("list", "watch"):
             if _limited(info, node):
                 return ALLOWED
-            return refused("can only list/watch podcertificaterequests with nodeName field selector")
-        return refused(f"nodes may not {info.verb} podcertificaterequests")
+            return no_opinion("can only list/watch podcertificaterequests with nodeName field selector")
+        return no_opinion(f"nodes may not {info.verb} podcertificaterequests")
 
     def _pod(self, node: str, info: RequestInfo) -> Decision:
         match info.subresource, info.verb:
@@ -178,7 +178,7 @@ class NodeAuthorizer:
                     return ALLOWED
                 if info.subject:
                     return self._related(node, info)
-                return refused("can only list/watch pods with spec.nodeName field selector")
+                return no_opinion("can only list/watch pods with spec.nodeName field selector")
             case ("", "create" | "delete") | ("status", "update" | "patch") | ("eviction", "create"):
                 # NodeRestriction limits these to pods of the node.
                 return ALLOWED
@@ -188,11 +188,11 @@ class NodeAuthorizer:
         """Decide by the references of the pods on a node (`hasPathFrom`)."""
         name = info.subject
         if not name:
-            return refused("No Object name found")
+            return no_opinion("No Object name found")
         if info.resource in _BY_THEMSELVES:
             found = self._object(info, name)
             on = "" if found is None else orjson.loads(found.json).get("spec", {}).get("nodeName")
-            return ALLOWED if on == node else unrelated(node)
+            return ALLOWED if on == node else no_relation(node)
         known = self._pods.known(node)
         return self._first(node, info, name) if known is None else self._path(known, node, info, name)
 
@@ -212,7 +212,7 @@ class NodeAuthorizer:
             found = any(("persistentvolumeclaims", *claim) in counts for claim in bound)
         else:
             found = False
-        return ALLOWED if found else unrelated(node)
+        return ALLOWED if found else no_relation(node)
 
     def _object(self, info: RequestInfo, name: str) -> Stored | None:
         resource = self._objects.catalog.collected(info.group, info.resource)
@@ -233,21 +233,21 @@ def _limited(info: RequestInfo, node: str) -> bool:
 
 def _lease(node: str, info: RequestInfo) -> Verdict:
     if info.verb not in OWN:
-        return refused("can only get, create, update, patch, or delete a node lease")
+        return no_opinion("can only get, create, update, patch, or delete a node lease")
     if info.namespace != LEASES:
-        return refused(f'can only access leases in the "{LEASES}" system namespace')
+        return no_opinion(f'can only access leases in the "{LEASES}" system namespace')
     if info.verb != "create" and info.name != node:
-        return refused("can only access node lease with the same name as the requesting node")
+        return no_opinion("can only access node lease with the same name as the requesting node")
     return ALLOWED
 
 
 def _csi_node(node: str, info: RequestInfo) -> Verdict:
     if info.verb not in OWN:
-        return refused("can only get, create, update, patch, or delete a CSINode")
+        return no_opinion("can only get, create, update, patch, or delete a CSINode")
     if info.subresource:
-        return refused("cannot authorize CSINode subresources")
+        return no_opinion("cannot authorize CSINode subresources")
     if info.verb != "create" and info.name != node:
-        return refused("can only access CSINode with the same name as the requesting node")
+        return no_opinion("can only access CSINode with the same name as the requesting node")
     return ALLOWED
 
 
@@ -258,8 +258,8 @@ def _node(node: str, info: RequestInfo) -> Verdict:
         if name == node:
             return ALLOWED
         if not name:
-            return refused(f"node '{node}' cannot read all nodes, only its own Node object")
-        return refused(f"node '{node}' cannot read '{name}', only its own Node object")
+            return no_opinion(f"node '{node}' cannot read all nodes, only its own Node object")
+        return no_opinion(f"node '{node}' cannot read '{name}', only its own Node object")
     writes = ("create", "update", "patch") if not info.subresource else ("update", "patch")
     # NodeRestriction limits these to the own node.
     return ALLOWED if info.subresource in ("", "status") and info.verb in writes else NO_OPINION

@@ -58,15 +58,15 @@ class Placement:
         return found
 
 
-def referred(pod: Stored) -> frozenset[Reference]:
+def references_of_pod(pod: Stored) -> frozenset[Reference]:
     """Return what a pod lets its node read; a mirror pod, which its node made, lets it read nothing."""
     raw = orjson.loads(pod.json)
     if references.MIRROR in raw["metadata"].get("annotations", {}):
         return frozenset()
-    return frozenset(_referred(raw, pod.namespace))
+    return frozenset(_iterate_references(raw, pod.namespace))
 
 
-def _referred(raw: references.Object, namespace: str) -> Iterator[Reference]:
+def _iterate_references(raw: references.Object, namespace: str) -> Iterator[Reference]:
     if account := raw.get("spec", {}).get("serviceAccountName"):
         yield "serviceaccounts", namespace, account
     for plural, named in (
@@ -94,7 +94,7 @@ class Node:
     def put(self, pod: Stored) -> None:
         """Add a pod, or its new version."""
         self.drop(pod)
-        found = self.pods[pod.namespace, pod.name] = referred(pod)
+        found = self.pods[pod.namespace, pod.name] = references_of_pod(pod)
         self.counts.update(found)
 
     def drop(self, pod: Stored) -> None:

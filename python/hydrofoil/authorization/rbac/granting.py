@@ -10,8 +10,9 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.authorization.rbac.authorizer import RBAC
 from hydrofoil.authorization.rbac.rights import GROUP
-from hydrofoil.authorization.rbac.rules import FULL, Rule, compact, listed, missing, read
+from hydrofoil.authorization.rbac.rules import FULL, Rule, compact, missing, quote_slice, read
 from hydrofoil.engine import Draft, Stored
+from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.rights import decision, exempt
 from hydrofoil.registry.strategy import Strategy
@@ -43,7 +44,7 @@ class GrantingStrategy(Strategy):
         if not lacking:
             return ""
         shown = sorted({rule.text() for rule in compact(lacking)})
-        head = f"user {errors.quoted(user.name)} (groups={listed(user.groups)}) is attempting to grant RBAC permissions"
+        head = f"user {quote(user.name)} (groups={quote_slice(user.groups)}) is attempting to grant RBAC permissions"
         text = "\n".join([f"{head} not currently held:", *shown])
         if problems:
             # The store names the resource of the request in its errors.
@@ -88,7 +89,7 @@ class BindingStrategy(GrantingStrategy):
         namespace = write.namespace
         resource = {"Role": "roles", "ClusterRole": "clusterroles"}.get(kind)
         if resource is None:
-            raise errors.ApiError(500, "", f"unsupported role reference kind: {errors.quoted(kind)}")
+            raise errors.ApiError(500, "", f"unsupported role reference kind: {quote(kind)}")
         group = reference.get("apiGroup", "")
         if (await decision(write, attributes("bind", group, resource, namespace=namespace, name=role))).allowed:
             return

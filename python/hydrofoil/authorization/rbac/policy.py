@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from hydrofoil.authorization.rbac.rules import Rule, read
 from hydrofoil.engine import Stored
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 from hydrofoil.request import User
 
 Subject = tuple[str, str]
@@ -50,10 +50,10 @@ class Binding(Struct, frozen=True):
     def source(self, subject: str) -> str:
         """Return the reason of a right that a subject has by this binding."""
         if self.namespace:
-            head = f"RoleBinding {quoted(f'{self.name}/{self.namespace}')}"
+            head = f"RoleBinding {quote(f'{self.name}/{self.namespace}')}"
         else:
-            head = f"ClusterRoleBinding {quoted(self.name)}"
-        return f"RBAC: allowed by {head} of {self.kind} {quoted(self.role)} to {subject}"
+            head = f"ClusterRoleBinding {quote(self.name)}"
+        return f"RBAC: allowed by {head} of {self.kind} {quote(self.role)} to {subject}"
 
 
 def binding_of(stored: Stored) -> Binding:
@@ -68,11 +68,11 @@ def subject_of(given: dict[str, Any], namespace: str) -> tuple[Subject, str] | N
     """Read a subject in a binding of a namespace (`appliesToUser`); None for one that fits no user."""
     kind, name = given.get("kind", ""), given.get("name", "")
     if kind in ("User", "Group"):
-        return (kind, name), f"{kind} {quoted(name)}"
+        return (kind, name), f"{kind} {quote(name)}"
     place = given.get("namespace") or namespace
     if kind != "ServiceAccount" or not place:
         return None
-    return ("User", f"{ACCOUNT}{place}:{name}"), f"{kind} {quoted(f'{name}/{place}')}"
+    return ("User", f"{ACCOUNT}{place}:{name}"), f"{kind} {quote(f'{name}/{place}')}"
 
 
 class Policy:

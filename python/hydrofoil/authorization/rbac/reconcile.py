@@ -41,7 +41,7 @@ async def reconcile(registry: Registry, resource: Resource, wanted: Body, draft:
         stored = collection.get(resource.native, namespace, name)
         try:
             if stored is None:
-                begun = _begun(registry, resource, wanted)
+                begun = _initial_body(registry, resource, wanted)
                 # The fields of a copy are not those that the data has managers of.
                 write = Write() if begun is wanted else Write(manager=MANAGER)
                 await registry.create(resource, namespace, draft(begun), write)
@@ -51,7 +51,7 @@ async def reconcile(registry: Registry, resource: Resource, wanted: Body, draft:
                 await registry.delete(resource, namespace, name, DeleteOptions(uid=stored.uid), Write())
                 continue
             elif lacking(present, wanted):
-                await registry.update(resource, namespace, name, _completed(wanted), Write(manager=MANAGER))
+                await registry.update(resource, namespace, name, _complete_role(wanted), Write(manager=MANAGER))
         except ApiError as e:
             # Another server over the same log does the same.
             if e.code not in (404, 409) or attempt == TRIES - 1:
@@ -98,7 +98,7 @@ def _other_role(present: Body, wanted: Body) -> bool:
     return bool(present.get("roleRef") != wanted.get("roleRef"))
 
 
-def _completed(wanted: Body) -> Callable[[Stored], Draft]:
+def _complete_role(wanted: Body) -> Callable[[Stored], Draft]:
     def change(stored: Stored) -> Draft:
         draft = stored.thaw()
         for member, value in lacking(orjson.loads(stored.json), wanted).items():
@@ -109,7 +109,7 @@ def _completed(wanted: Body) -> Callable[[Stored], Draft]:
     return change
 
 
-def _begun(registry: Registry, resource: Resource, wanted: Body) -> Body:
+def _initial_body(registry: Registry, resource: Resource, wanted: Body) -> Body:
     """Return the object to create: a few continue an older one, which had their part before they existed."""
     name, kept = wanted["metadata"]["name"], dict(wanted)
     older = (SPLIT if resource.plural == "clusterrolebindings" else AGGREGATED).get(name)

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from hydrofoil import errors
 from hydrofoil.authorization.rbac.policy import Binding, Policy
 from hydrofoil.authorization.rbac.rules import Rule
+from hydrofoil.go_text import quote
 from hydrofoil.request import RequestInfo, User, Verdict
 
 GROUP = "rbac.authorization.k8s.io"
@@ -83,8 +84,8 @@ def absent(binding: Binding) -> str:
     """Return the error of a binding whose role does not exist."""
     kind = binding.kind.lower() if binding.kind in ("Role", "ClusterRole") else ""
     if not kind or (kind == "role" and not binding.namespace):
-        return f"unsupported role reference kind: {errors.quoted(binding.kind)}"
-    return f"{kind}.{GROUP} {errors.quoted(binding.role)} not found"
+        return f"unsupported role reference kind: {quote(binding.kind)}"
+    return f"{kind}.{GROUP} {quote(binding.role)} not found"
 
 
 class Decision(Struct):
@@ -142,11 +143,11 @@ class Rights(Struct):
                 if names is None:
                     return Decision(verdict, named, NOTHING)
                 named.append((names, verdict))
-        return Decision(None, named, refused([error for table in tables for error in table.missing]))
+        return Decision(None, named, refuse([error for table in tables for error in table.missing]))
 
     def _url(self, info: RequestInfo) -> Verdict:
         table = self.table("")
-        return table.url(info.verb, info.path) or refused(table.missing)
+        return table.url(info.verb, info.path) or refuse(table.missing)
 
     def table(self, namespace: str) -> Table:
         """Return the rules that are bound in a namespace, or with an empty one to the cluster."""
@@ -159,7 +160,7 @@ class Rights(Struct):
         return found
 
 
-def refused(missing: list[str]) -> Verdict:
+def refuse(missing: list[str]) -> Verdict:
     """Return the decision where no rule allows; its reason names the roles that do not exist."""
     return Verdict(reason=f"RBAC: {errors.aggregate(missing)}") if missing else NOTHING
 

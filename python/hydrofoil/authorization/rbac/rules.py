@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 Texts = tuple[str, ...]
 
@@ -41,16 +41,16 @@ class Rule(Struct, frozen=True):
             ("ResourceNames", self.names),
             ("Verbs", self.verbs),
         )
-        return "{" + ", ".join(f"{name}:{listed(values)}" for name, values in members if values) + "}"
+        return "{" + ", ".join(f"{name}:{quote_slice(values)}" for name, values in members if values) + "}"
 
 
 FULL = (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",)))
 """All rights."""
 
 
-def listed(values: Iterable[str]) -> str:
+def quote_slice(values: Iterable[str]) -> str:
     """Return texts as Go's `%q` shows a slice."""
-    return f"[{' '.join(map(quoted, values))}]"
+    return f"[{' '.join(map(quote, values))}]"
 
 
 def read(rules: Iterable[dict[str, Any]] | None) -> tuple[Rule, ...]:

@@ -25,7 +25,7 @@ BATCH = 500
 """The objects that are written together."""
 
 
-def parsed(file: str) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
+def parse_lines(file: str) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
     """Yield the number of each line, its bytes and the object. Raise DataError."""
     try:
         with Path(file).open("rb") as lines:
@@ -88,20 +88,20 @@ class Loader:
 def load(file: str, folder: str, encryption: Encryption | None = None) -> tuple[int, int]:
     """Make a folder of the objects in a file; return their number, and the revision. Raise DataError."""
     newest, place = 0, Path(folder)
-    for _, _, body in parsed(file):
+    for _, _, body in parse_lines(file):
         version = str(body["metadata"].get("resourceVersion", ""))
         newest = max(newest, int(version) if version.isdecimal() else 0)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise DataError(f"{folder}: it has files: objects are imported to a new folder")
     log = DurableLog(folder, None, after=newest + SKIPPED if newest else 0, encryption=encryption)
     try:
-        return asyncio.run(_loaded(file, log))
+        return asyncio.run(_load_lines(file, log))
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-async def _loaded(file: str, log: DurableLog) -> tuple[int, int]:
+async def _load_lines(file: str, log: DurableLog) -> tuple[int, int]:
     storage = Storage(log, Clock(), window=0.0, cache=0)
     try:
         await storage.open()
@@ -112,7 +112,7 @@ async def _loaded(file: str, log: DurableLog) -> tuple[int, int]:
         # Definitions first: the types of other objects are made of them.
         for definitions in (True, False):
             batch = []
-            for number, line, body in parsed(file):
+            for number, line, body in parse_lines(file):
                 if ((body["apiVersion"], body["kind"]) == DEFINITION) is definitions:
                     batch.append(loader.write(number, line, body))
                 if len(batch) == BATCH:

@@ -66,7 +66,7 @@ def authentication(login: Login, failed: Filter | None = None, attempts: Attempt
             found = login(context)
         except errors.ApiError as e:
             counted.failure.observe(stopwatch() - begun)
-            return _refused(context, e, failed)
+            return _refuse(context, e, failed)
         if not isinstance(found, User):
             return _waiting(context, inner, found, failed, counted)
         counted.count(found, stopwatch() - begun)
@@ -85,12 +85,12 @@ async def _waiting(
         counted.count(context.user, stopwatch() - begun)
     except errors.ApiError as e:
         counted.failure.observe(stopwatch() - begun)
-        return await _refused(context, e, failed)
+        return await _refuse(context, e, failed)
     return await inner(context)
 
 
-async def _refused(context: Context, error: errors.ApiError, failed: Filter | None) -> Answer:
+async def _refuse(context: Context, error: errors.ApiError, failed: Filter | None) -> Answer:
     async def refuse(context: Context) -> Answer:
-        return respond.refused(context, error)
+        return respond.answer_error(context, error)
 
     return await (refuse(context) if failed is None else failed(context, refuse))

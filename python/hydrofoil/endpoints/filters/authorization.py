@@ -10,10 +10,8 @@ from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.authentication import TIMES
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import HTML_ESCAPES, quote
 from hydrofoil.request import ALLOWED, ALWAYS_ALLOW, Authorizer, Verdict, refusal
-
-UNSAFE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class Decisions:
@@ -54,7 +52,7 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
         counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
             context.audit.verdict = verdict
-        return inner(context) if verdict.allowed else _refused(context, verdict)
+        return inner(context) if verdict.allowed else _refuse(context, verdict)
 
     def decide_on_others(context: Context, inner: Handler) -> Awaitable[Answer]:
         if context.user is context.caller:
@@ -69,7 +67,7 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
         counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
             context.audit.verdict = verdict
-        return inner(context) if verdict.allowed else _refused(context, verdict)
+        return inner(context) if verdict.allowed else _refuse(context, verdict)
 
     return decide_on_others if authorizer is ALWAYS_ALLOW else decide
 
@@ -80,16 +78,16 @@ async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict], 
     counted.count(verdict, stopwatch() - begun)
     if context.audit is not None:
         context.audit.verdict = verdict
-    return await inner(context) if verdict.allowed else await _refused(context, verdict)
+    return await inner(context) if verdict.allowed else await _refuse(context, verdict)
 
 
-async def _refused(context: Context, verdict: Verdict) -> Answer:
+async def _refuse(context: Context, verdict: Verdict) -> Answer:
     if verdict.error:
         return internal_error(context, verdict.error)
-    return respond.refused(context, refusal(context.user, context.info, verdict.reason))
+    return respond.answer_error(context, refusal(context.user, context.info, verdict.reason))
 
 
 def internal_error(context: Context, why: str) -> Answer:
     """Return the 500 for an error on the way to a decision (`responsewriters.InternalError`)."""
-    text = f"Internal Server Error: {quoted(context.target)}: {why}".translate(UNSAFE)
+    text = f"Internal Server Error: {quote(context.target)}: {why}".translate(HTML_ESCAPES)
     return plain(500, text + "\n", context.common)

@@ -28,7 +28,7 @@ def deadline(seconds: float, terminated: Callable[[Context, int], None], *, asks
             try:
                 asked = params.timeout(params.parse(info.query))
             except errors.ApiError as e:
-                return _at_once(respond.refused(context, e))
+                return _at_once(respond.answer_error(context, e))
         if asked is None and info.lasting:
             return inner(context)
         context.allowed = asked or seconds
@@ -36,7 +36,7 @@ def deadline(seconds: float, terminated: Callable[[Context, int], None], *, asks
             # A received request is answered at once; only one whose body is still arriving waits, or one for which
             # another process is asked.
             return inner(context)
-        return _limited(context, inner, terminated)
+        return _answer_in_time(context, inner, terminated)
 
     return limit
 
@@ -45,10 +45,10 @@ async def _at_once(answer: Answer) -> Answer:
     return answer
 
 
-async def _limited(context: Context, inner: Handler, terminated: Callable[[Context, int], None]) -> Answer:
+async def _answer_in_time(context: Context, inner: Handler, terminated: Callable[[Context, int], None]) -> Answer:
     try:
         async with asyncio.timeout_at(context.ends()):
             return await inner(context)
     except TimeoutError:
         terminated(context, 504)
-        return respond.refused(context, errors.timed_out())
+        return respond.answer_error(context, errors.timed_out())

@@ -33,7 +33,7 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
             return inner(context)
         ticket = level.queues.start(flow, fair.work(level, flow, info), context, info.verb)
         if ticket is None:
-            return _refused(context, fair, level, dropped)
+            return _refuse(context, fair, level, dropped)
         if ticket.waits:
             return _waiting(context, inner, fair, level, ticket, dropped)
         _hold(context, ticket, watch)
@@ -67,7 +67,7 @@ async def _waiting(
     finally:
         timer.cancel()
     if not ticket.executing:
-        return await _refused(context, fair, level, dropped)
+        return await _refuse(context, fair, level, dropped)
     _hold(context, ticket, context.info.verb == "watch")
     return await inner(context)
 
@@ -79,7 +79,7 @@ def _expire(ticket: Ticket) -> None:
         granted.set_result(None)
 
 
-async def _refused(context: Context, fair: Fairness, level: Level, dropped: Callable[[Context], None]) -> Answer:
+async def _refuse(context: Context, fair: Fairness, level: Level, dropped: Callable[[Context], None]) -> Answer:
     dropped(context)
     seconds = level.retry_after.refused(int(fair.clock.seconds()))
     lines = b"Retry-After: %d\r\n%s" % (seconds, NOSNIFF)

@@ -63,12 +63,12 @@ def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> F
         watching = context.info.verb == "watch"
         if own(context) or not (watching or len(present)) or context.info.path.startswith(HEALTH):
             return inner(context)
-        return _met(context, inner, present, journal, clock, chance)
+        return _apply_faults(context, inner, present, journal, clock, chance)
 
     return meet
 
 
-async def _met(
+async def _apply_faults(
     context: Context, inner: Handler, present: Faults, journal: Journal, clock: Clock, chance: Chance
 ) -> Answer:
     named = context.info.verb == "create" and not context.info.name and any("name" in fault.match for fault in present)
@@ -140,22 +140,22 @@ async def _act(context: Context, inner: Handler, fault: Fault) -> Answer:
         reason, message = generic(code, fault.name)
         reason, message = given.get("reason", reason), given.get("message", message)
         retry = given.get("retry_after", 0)
-        return respond.refused(context, errors.ApiError(code, reason, message, retry_after=retry))
+        return respond.answer_error(context, errors.ApiError(code, reason, message, retry_after=retry))
     if fault.action == "deny":
-        return respond.refused(context, refusal(context.user, context.info, given.get("message", "")))
+        return respond.answer_error(context, refusal(context.user, context.info, given.get("message", "")))
     if fault.action == "expire":
         text = "The provided continue parameter is too old" if "continue=" in context.info.query else "too old"
-        return respond.refused(context, errors.ApiError(410, "Expired", f"{text} resource version"))
+        return respond.answer_error(context, errors.ApiError(410, "Expired", f"{text} resource version"))
     when = given.get("when", "before")
     if when == "before":
-        raise _broken(context)
+        raise _break_connection(context)
     answer = await inner(context)
     if when == "after":
-        raise _broken(context)
+        raise _break_connection(context)
     return _half(context, answer)
 
 
-def _broken(context: Context) -> ConnectionError:
+def _break_connection(context: Context) -> ConnectionError:
     """Break the connection; return the error that ends the request."""
     if context.record is not None:
         context.record.code = 0
@@ -166,7 +166,7 @@ def _broken(context: Context) -> ConnectionError:
 def _half(context: Context, answer: Answer) -> Answer:
     """Return the answer with half of its body, or of the first piece of a stream, and no more."""
     if answer.stream is None and not answer.body:
-        raise _broken(context)
+        raise _break_connection(context)
     if answer.stream is None:
         head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
         return Answer(answer.status, head, stream=Whole(answer.body), sized=True, breaks=True)

@@ -11,6 +11,7 @@ from hydrofoil.answer import Answer
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.go_text import quote
 from hydrofoil.request import User
 
 EXTRA = "impersonate-extra-"
@@ -39,7 +40,7 @@ async def _become(context: Context, inner: Handler, rights: Impersonation) -> An
             if context.audit is not None:
                 context.audit.acts_as(context.user, constraint)
     except errors.ApiError as e:
-        return respond.refused(context, e)
+        return respond.answer_error(context, e)
     return await inner(context)
 
 
@@ -62,26 +63,26 @@ def wanted_user(context: Context) -> User | None:
         elif low == "impersonate-group":
             groups.append(value)
         elif low.startswith(EXTRA):
-            extra.setdefault(unescaped(low[len(EXTRA) :]), []).append(value)
+            extra.setdefault(unescape_key(low[len(EXTRA) :]), []).append(value)
     if not name and (uid or groups or extra):
-        raise errors.bad_request(f"requested {shown(uid, groups, extra)} without impersonating a user name")
+        raise errors.bad_request(f"requested {go_text(uid, groups, extra)} without impersonating a user name")
     if not name:
         return None
     return User(name, uid, tuple(groups), {key: tuple(values) for key, values in extra.items()})
 
 
-def unescaped(key: str) -> str:
+def unescape_key(key: str) -> str:
     """Decode an escaped key; one with a malformed escape stays as it is (`unescapeExtraKey`)."""
     return key if BAD_ESCAPE.search(key) else unquote(key, errors="replace")
 
 
-def shown(uid: str, groups: list[str], extra: dict[str, list[str]]) -> str:
+def go_text(uid: str, groups: list[str], extra: dict[str, list[str]]) -> str:
     """Return a user without a name as Go's `%#v` does."""
 
     def texts(values: list[str]) -> str:
-        return "[]string{" + ", ".join(map(errors.quoted, values)) + "}"
+        return "[]string{" + ", ".join(map(quote, values)) + "}"
 
     group = texts(groups) if groups else "[]string(nil)"
-    pairs = ", ".join(f"{errors.quoted(key)}:{texts(extra[key])}" for key in sorted(extra))
+    pairs = ", ".join(f"{quote(key)}:{texts(extra[key])}" for key in sorted(extra))
     more = f"map[string][]string{{{pairs}}}" if extra else "map[string][]string(nil)"
-    return f'&user.DefaultInfo{{Name:"", UID:{errors.quoted(uid)}, Groups:{group}, Extra:{more}}}'
+    return f'&user.DefaultInfo{{Name:"", UID:{quote(uid)}, Groups:{group}, Extra:{more}}}'

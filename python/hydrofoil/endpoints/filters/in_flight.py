@@ -57,11 +57,11 @@ class InFlight:
         if slots is not None:
             if slots.full:
                 self._dropped(context)
-                return _refused(context)
+                return _refuse(context)
             slots.taken += 1
             context.at_end(slots.release)
         return inner(context)
 
 
-async def _refused(context: Context) -> Answer:
+async def _refuse(context: Context) -> Answer:
     return respond.answer(context, 429, REFUSAL, TEXT, context.common + REFUSAL_LINES)

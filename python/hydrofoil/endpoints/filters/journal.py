@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from hydrofoil.answer import Answer, Outcome, Piece
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.controls.journal import Journal
-from hydrofoil.controls.record import KEPT, Record, kept, made_name
+from hydrofoil.controls.record import KEPT, Record, made_name, truncate_body
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.origin import CONTROLS
 from hydrofoil.endpoints.params import parse
@@ -23,12 +23,12 @@ def journal(records: Journal, clock: Clock) -> Filter:
     """Record each request before the last byte of its answer is written; a watch with its head."""
 
     def note(context: Context, inner: Handler) -> Awaitable[Answer]:
-        return inner(context) if own(context) else _noted(context, inner, records, clock)
+        return inner(context) if own(context) else _record_request(context, inner, records, clock)
 
     return note
 
 
-async def _noted(context: Context, inner: Handler, records: Journal, clock: Clock) -> Answer:
+async def _record_request(context: Context, inner: Handler, records: Journal, clock: Clock) -> Answer:
     begun = stopwatch()
     path, _, query = context.target.partition("?")
     record = Record(context.method, path, parse(query), agent=context.headers.get("User-Agent", ""))
@@ -42,7 +42,7 @@ async def _noted(context: Context, inner: Handler, records: Journal, clock: Cloc
         record.user = context.user.name
         record.request_bytes = context.sent
         if context.received:
-            record.body = kept(record, context.received)
+            record.body = truncate_body(record, context.received)
 
     def started(answer: Answer) -> None:
         record.code = answer.status
@@ -54,7 +54,7 @@ async def _noted(context: Context, inner: Handler, records: Journal, clock: Cloc
         record.duration = stopwatch() - begun
         fill()
         if body.head is not None:
-            record.answer = kept(record, bytes(body.kept), body.head)
+            record.answer = truncate_body(record, bytes(body.kept), body.head)
         if record.verb == "create" and not record.name and record.resource:
             record.name = made_name(record)
         if record.number:

@@ -16,4 +16,4 @@ async def recover(context: Context, inner: Handler) -> Answer:
         if isinstance(e, ConnectionError):
             # The wire detects whether the client is still connected.
             raise
-        return respond.broken(context, e)
+        return respond.answer_fault(context, e)

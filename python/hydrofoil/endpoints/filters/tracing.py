@@ -21,7 +21,7 @@ def tracing(service: Tracing) -> Filter:
             if not span.is_recording():
                 return await inner(context)
             describe(span, context)
-            context.at_end(partial(ended, span, context))
+            context.at_end(partial(end_span, span, context))
             return await inner(context)
 
     return traced
@@ -46,7 +46,7 @@ def describe(span: Span, context: Context) -> None:
     span.set_attributes({name: value for name, value in attributes.items() if value})
 
 
-def ended(span: Span, context: Context, outcome: Outcome) -> None:
+def end_span(span: Span, context: Context, outcome: Outcome) -> None:
     """End the span of a request."""
     if context.sent:
         span.set_attribute("http.request.body.size", context.sent)

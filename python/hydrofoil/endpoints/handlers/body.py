@@ -65,12 +65,12 @@ def decode(
             raise errors.bad_request(f"{unhandled(native)}: {text}") from None
         if media == "yaml" and what == "syntax":
             # The text is not yet JSON.
-            raise unrecognized(native, data, text.removeprefix("error converting YAML to JSON: ")) from None
+            raise unrecognized_type(native, data, text.removeprefix("error converting YAML to JSON: ")) from None
         prefix = "" if media == "protobuf" else NO_TYPE
-        raise unrecognized(native, data, prefix + text) from None
+        raise unrecognized_type(native, data, prefix + text) from None
     api_version, kind = meta.api_version, meta.kind
     if api_version.count("/") > 1:
-        raise unrecognized(native, data, f"unexpected GroupVersion string: {api_version}")
+        raise unrecognized_type(native, data, f"unexpected GroupVersion string: {api_version}")
     if context.resource.custom and native is context.resource.native:
         check_custom(native, meta, sent)
     elif (api_version or kind) and not (also and api_version == also):
@@ -88,7 +88,7 @@ def unhandled(native: ResourceType) -> str:
     return f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
 
 
-def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
+def unrecognized_type(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
     """Return the 400 for a body of unknown type, with its beginning (`runtime.summarizeData`)."""
     begin, more = data[:30], " ..." if len(data) > 30 else ""
     shown = begin.decode(errors="replace") if data.startswith(b"{") else begin.hex() or "<empty>"
@@ -110,7 +110,7 @@ def check_named(native: ResourceType, data: bytes, media: str) -> dict[str, str]
         if not isinstance(value, str):
             why = f"json: cannot unmarshal {not_an_object(orjson.dumps(value)) or 'object'} into Go struct field "
             why += f".{name} of type string"
-            raise unrecognized(native, data, NO_TYPE + why)
+            raise unrecognized_type(native, data, NO_TYPE + why)
     return named
 
 
@@ -129,7 +129,7 @@ def check_type(native: ResourceType, api_version: str, kind: str) -> None:
 def check_custom(native: ResourceType, meta: ObjectMeta, data: bytes) -> None:
     """Check the type of a custom resource, which must be present; a wrong kind is left to validation."""
     if not meta.kind:
-        raise unrecognized(native, data, missing_kind(data))
+        raise unrecognized_type(native, data, missing_kind(data))
     if meta.api_version != native.api_version:
         raise wrong_version(meta.api_version, native)
 

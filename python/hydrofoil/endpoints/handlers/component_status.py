@@ -30,15 +30,17 @@ async def components(context: Context) -> Answer:
     if context.info.name:
         if context.info.name not in (*PORTS, STORAGE):
             raise errors.not_found("", "componentstatus", context.info.name)
-        return await respond.shown(context, await _status(context, context.info.name))
+        return await respond.answer_object(context, await _status(context, context.info.name))
     options = read_options(context, watch=False)
     chosen = selector(context, options.labels, options.fields)
     check_transform(context)
     found = await asyncio.gather(*(_status(context, name) for name in (*PORTS, STORAGE)))
-    return respond.json(context, _listed(context, [status for status in found if chosen.matches(status)], found[0]))
+    return respond.json(
+        context, _list_components(context, [status for status in found if chosen.matches(status)], found[0])
+    )
 
 
-def _listed(context: Context, statuses: list[Stored], any_status: Stored) -> bytes:
+def _list_components(context: Context, statuses: list[Stored], any_status: Stored) -> bytes:
     form, clock = respond.form(context), context.parts.clock.native
     if context.accepted.transform == "Table":
         table: dict[str, Any] = orjson.loads(any_status.body(form, clock))

@@ -13,4 +13,4 @@ async def create(context: Context) -> Answer:
     given = await body.read(context, context.resource.native, "CreateOptions")
     write = context.write(dry_run=given.options.dry_run, manager=context.manager())
     stored = await context.registry.create(context.resource, context.info.namespace, given.draft, write)
-    return await respond.shown(context, stored, 201)
+    return await respond.answer_object(context, stored, 201)

@@ -67,7 +67,7 @@ async def delete_options(context: Context) -> DeleteOptions:
         options.uid = given.get("uid") or None
         options.revision = given.get("resourceVersion") or None
         context.unsafe &= query.truth(given, feature_gates.UNSAFE)
-        dry = query.listed(given, "dryRun")
+        dry = query.split_list(given, "dryRun")
     causes = policy_causes(options.policy, options.orphan)
     causes += query.dry_run_causes(dry)
     causes += feature_gates.unsafe_causes(options, dry) if context.unsafe else ()
@@ -135,7 +135,7 @@ async def delete(context: Context) -> Answer:
         status["details"] = {k: v for k, v in details.items() if v}
         return respond.json(context, orjson.dumps(status) + b"\n")
     code = 202 if not gone and options.orphan is False else 200
-    return await respond.shown(context, stored, code)
+    return await respond.answer_object(context, stored, code)
 
 
 async def delete_collection(context: Context) -> Answer:
@@ -172,8 +172,8 @@ async def delete_collection(context: Context) -> Answer:
                     shown += b"," if shown else begin, _item(old.body(form, clock).rstrip(b"\n"), form, head_length)
             check_transform(context)
             if not shown and nothing_is_null(context):
-                return await respond.rewritten(context, [b"%snull}\n" % begin[:-1]])
-            return await respond.rewritten(context, [*(shown or [begin]), b"]}\n"])
+                return await respond.answer_json_parts(context, [b"%snull}\n" % begin[:-1]])
+            return await respond.answer_json_parts(context, [*(shown or [begin]), b"]}\n"])
     except TimeoutError:
         raise errors.timed_out() from None
 

@@ -16,7 +16,7 @@ UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 """The option of a deletion that removes an object which cannot be read."""
 
 
-async def unlisted(context: Context) -> NoReturn:
+async def refuse_initial_events(context: Context) -> NoReturn:
     """Refuse a watch that requests initial events: WatchList is off (WA-24)."""
 
     def readable(options: query.ListOptions) -> None:

@@ -9,7 +9,7 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.registry.fresh import as_api_errors
 
 
-async def reached(context: Context, revision: int | None) -> None:
+async def wait_for_revision(context: Context, revision: int | None) -> None:
     """Wait for a revision of the collection; None: the present one. Raise ApiError 503, or 504 if it is not reached."""
     collection = context.collection
     if not collection.ready(revision):
@@ -23,14 +23,14 @@ async def caught_up(context: Context) -> None:
     revision = params.revision(version) if version else None
     # In memory it always is, and needs no coroutine.
     if not context.collection.ready(revision):
-        await reached(context, revision)
+        await wait_for_revision(context, revision)
 
 
 async def absent(context: Context) -> bool:
     """Report whether the object is absent, and not only missing in a view that lags. Raise ApiError 503 and 504."""
     where = context.resource.native, context.info.namespace, context.info.name
     if context.collection.get(*where) is None:
-        await reached(context, None)
+        await wait_for_revision(context, None)
     return context.collection.get(*where) is None
 
 
@@ -40,4 +40,4 @@ async def get(context: Context) -> Answer:
     if "export" in context.params and params.truth(context.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     stored = await context.registry.read(context.resource, context.info.namespace, context.info.name)
-    return await respond.shown(context, stored)
+    return await respond.answer_object(context, stored)

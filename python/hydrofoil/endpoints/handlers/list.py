@@ -14,7 +14,7 @@ from hydrofoil.apis.scheme import package
 from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
-from hydrofoil.endpoints.handlers.get import reached
+from hydrofoil.endpoints.handlers.get import wait_for_revision
 from hydrofoil.endpoints.params import ListOptions, list_options, place
 from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pace.pacer import AnswerPacer
@@ -60,7 +60,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         at, start = place(options.token)
         revision = max(at, 0)
         if not (revision and collection.ready(revision)):
-            await reached(context, None)
+            await wait_for_revision(context, None)
         if options.revision == 0:
             limit = 0
     elif options.revision == 0:
@@ -68,13 +68,13 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
     elif options.revision is None:
         try:
             if not collection.ready():
-                await reached(context, None)
+                await wait_for_revision(context, None)
         except errors.ApiError:
             collection.uses.lagged += 1
             raise
         collection.uses.consistent += 1
     else:
-        await reached(context, options.revision)
+        await wait_for_revision(context, options.revision)
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:
@@ -104,11 +104,11 @@ async def list_(context: Context) -> Answer:
     if context.audit is not None and context.audit.wants_response:
         await record(context, options, context.audit)
     if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
-        context.at_end(partial(used, context.collection.uses, cursor))
-        return await rewritten(context, cursor, limit)
+        context.at_end(partial(count_list, context.collection.uses, cursor))
+        return await answer_assembled_list(context, cursor, limit)
     if respond.wants_gzip(context) and await exceeds(cursor, respond.GZIP_ABOVE):
         cursor = cursor.packed()
-    context.at_end(partial(used, context.collection.uses, cursor))
+    context.at_end(partial(count_list, context.collection.uses, cursor))
     begin, end = await ends(context, cursor, limit)
     parts = [cursor.open(begin)]
     size = 0
@@ -116,15 +116,15 @@ async def list_(context: Context) -> Answer:
         more = await chunk(cursor)
         if more is None:
             if not size and nothing_is_null(context) and not context.accepted.binary:
-                return respond.finished(context, b"%snull}\n" % begin[:-1])
+                return respond.answer_body(context, b"%snull}\n" % begin[:-1])
             parts.append(cursor.close(end))
-            return respond.finished(context, b"".join(parts), packed=cursor.is_packed)
+            return respond.answer_body(context, b"".join(parts), packed=cursor.is_packed)
         parts += more
         size += sum(map(len, more))
     return stream(context, cursor, parts, end)
 
 
-def used(uses: Uses, cursor: ListCursor, _outcome: Outcome) -> None:
+def count_list(uses: Uses, cursor: ListCursor, _outcome: Outcome) -> None:
     """Count a list, and its objects."""
     uses.lists += 1
     uses.fetched += cursor.fetched
@@ -220,7 +220,7 @@ PRECEDENCE = 2
 """The column of a flow schema's precedence."""
 
 
-async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
+async def answer_assembled_list(context: Context, cursor: ListCursor, limit: int) -> Answer:
     """Return a list that is assembled as JSON, then indented, converted to YAML or sorted."""
     begin, end = await ends(context, cursor, limit)
     parts, pacer = [begin], AnswerPacer()
@@ -234,12 +234,12 @@ async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
         table = orjson.loads(b"".join(parts))
         table["rows"].sort(key=lambda row: (row["cells"][PRECEDENCE], row["cells"][0]))
         parts = [orjson.dumps(table) + b"\n"]
-    return await respond.rewritten(context, parts)
+    return await respond.answer_json_parts(context, parts)
 
 
 def stream(context: Context, cursor: ListCursor, begun: list[bytes], end: bytes) -> Answer:
     """Return a large list as a stream."""
-    return respond.streamed(context, Listing(cursor, begun, end), context.accepted.media, packed=cursor.is_packed)
+    return respond.answer_stream(context, Listing(cursor, begun, end), context.accepted.media, packed=cursor.is_packed)
 
 
 class Listing:

@@ -18,6 +18,7 @@ from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.go_text import quote
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
 from hydrofoil.registry.objects import check_segment
@@ -33,20 +34,20 @@ BEYOND = "json: cannot unmarshal number "
 
 async def patch(context: Context) -> Answer:
     """Apply a patch to the present version, again after a conflict (UP-10, UP-13, UP-14)."""
-    kind, data, options = await received(context)
+    kind, data, options = await read_patch(context)
     if kind == "apply":
         return await apply(context, data, options)
 
     def change(old: Stored) -> Draft:
-        return patched(context, old, kind, data, options, context.resource.native)
+        return apply_patch(context, old, kind, data, options, context.resource.native)
 
     write = context.write(dry_run=options.dry_run, manager=context.manager())
     write.patch = True
     stored = await context.registry.update(context.resource, context.info.namespace, context.info.name, change, write)
-    return await respond.shown(context, stored)
+    return await respond.answer_object(context, stored)
 
 
-async def received(context: Context) -> tuple[str, bytes, WriteOptions]:
+async def read_patch(context: Context) -> tuple[str, bytes, WriteOptions]:
     """Return kind, body and options of a patch; a configuration in CBOR as JSON. Raise ApiError 400 and 413."""
     kind = context.patch
     data = await context.body()
@@ -54,11 +55,11 @@ async def received(context: Context) -> tuple[str, bytes, WriteOptions]:
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
     if context.audit is not None and context.audit.wants_request:
-        context.audit.requested(shown(kind, data))
+        context.audit.requested(audit_text(kind, data))
     return kind, data, options
 
 
-def shown(kind: str, data: bytes) -> bytes:
+def audit_text(kind: str, data: bytes) -> bytes:
     """Return a patch as audit records have it: as JSON. Raise ApiError 400 for malformed text."""
     try:
         if kind == "apply":
@@ -79,7 +80,7 @@ def from_cbor(data: bytes) -> bytes:
         raise errors.bad_request(f"error decoding CBOR: {e.message}") from None
 
 
-def patched(
+def apply_patch(
     context: Context, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType
 ) -> Draft:
     """Return the present version with a patch applied. Raise ApiError 400, 413, 422 and, as upstream, 500."""
@@ -89,8 +90,8 @@ def patched(
         # Without validation upstream merges texts, and finds a number that no float holds in the outcome.
         beyond = kind != "strategic" and options.field_validation == "Ignore" and e.message.startswith(BEYOND)
         if e.reason == "syntax" and not beyond:
-            raise errors.bad_request(malformed(kind, e.message, options.field_validation)) from None
-        raise refused(e, data) from None
+            raise errors.bad_request(malformed_patch_text(kind, e.message, options.field_validation)) from None
+        raise patch_error(e, data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
@@ -122,7 +123,7 @@ def laid_over(old: Stored, native: ResourceType, kind: str, data: bytes) -> tupl
     return old.patch(native, kind, data, lenient=True)
 
 
-def malformed(kind: str, text: str, level: str) -> str:
+def malformed_patch_text(kind: str, text: str, level: str) -> str:
     """Return the message for an unreadable patch: not every decoder names its input."""
     if kind == "merge" and (level == "Ignore" or text == BAD_PATCH):
         return BAD_PATCH
@@ -156,7 +157,7 @@ def check_applied(context: Context, draft: Draft, strict: list[str], options: Wr
     return draft
 
 
-def applied(
+def apply_configuration(
     context: Context, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
 ) -> Draft:
     """Return an object with a configuration merged into it. Raise ApiError as `apply_errors` and `check_applied`."""
@@ -172,7 +173,7 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     force = truth(context.params, "force")
 
     def merge(live: Stored | None) -> Draft:
-        return applied(context, resource.native, live, data, options, force=force)
+        return apply_configuration(context, resource.native, live, data, options, force=force)
 
     async def convert_and_merge(live: Stored) -> Draft:
         # Its owners in other versions are converted by a webhook, between attempts of the step.
@@ -199,14 +200,14 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
         if await absent(context):
             write.creates = True
             stored = await registry.create(resource, info.namespace, draft, write)
-            return await respond.shown(context, stored, 201)
+            return await respond.answer_object(context, stored, 201)
     write.patch = True
     change = merge if resource.webhook is None else convert_and_merge
     stored = await registry.update(resource, info.namespace, info.name, change, write)
-    return await respond.shown(context, stored)
+    return await respond.answer_object(context, stored)
 
 
-def refused(why: engine.DecodeError, data: bytes) -> errors.ApiError:
+def patch_error(why: engine.DecodeError, data: bytes) -> errors.ApiError:
     """Return the error for a patch that cannot be applied; `data` is the patch."""
     match why.reason:
         case "failed":
@@ -221,5 +222,5 @@ def refused(why: engine.DecodeError, data: bytes) -> errors.ApiError:
 
 def wrong_patch(shown: bytes, text: str) -> errors.ApiError:
     """Return the 422 for a patch whose result is not an object of the kind."""
-    quoted = errors.quoted(shown.decode(errors="replace"))
+    quoted = quote(shown.decode(errors="replace"))
     return errors.invalid("", "", "", [("FieldValueInvalid", f"Invalid value: {quoted}: {text}", "patch")])

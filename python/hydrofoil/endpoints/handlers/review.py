@@ -8,12 +8,12 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
-from hydrofoil.authorization.selectors import reviewed
+from hydrofoil.authorization.selectors import selection_of_review
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.subject_rules import rules
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft
 from hydrofoil.registry.session import duplicate_owners
 from hydrofoil.registry.strategy import now
@@ -34,7 +34,7 @@ async def review(context: Context) -> Answer:
     if duplicates := draft.dedup_owners():
         context.warnings.append(duplicate_owners(duplicates))
     draft.set_managed_fields(context.parts.clock.native, context.manager())
-    admission = admitted(context, context.resource, dry_run=options.dry_run)
+    admission = admission_of_subresource(context, context.resource, dry_run=options.dry_run)
     await admission.mutate(draft)
     await admission.validate(draft)
     if context.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
@@ -72,14 +72,14 @@ async def _token(context: Context, spec: dict[str, Any], given: dict[str, Any]) 
     context.warnings.extend(found.login.warnings)
     given.pop("audiences", None)
     audiences = {"audiences": list(found.login.audiences)} if found.login.audiences else {}
-    return given | {"authenticated": True, "user": shown(found.login.user)} | audiences
+    return given | {"authenticated": True, "user": encode_user(found.login.user)} | audiences
 
 
 async def _status(context: Context, draft: Draft) -> dict[str, Any]:
     spec = orjson.loads(draft.get(["spec"]) or b"{}")
     match context.resource.kind:
         case "SelfSubjectReview":
-            return {"userInfo": shown(context.user)}
+            return {"userInfo": encode_user(context.user)}
         case "SelfSubjectRulesReview":
             return await rules(context, spec["namespace"])
         case "TokenReview":
@@ -104,7 +104,7 @@ async def access(authorizer: Authorizer, user: User, spec: dict[str, Any]) -> di
             namespace=wanted.get("namespace", ""),
             name=wanted.get("name", ""),
         )
-        info.selection, ignored = reviewed(wanted)
+        info.selection, ignored = selection_of_review(wanted)
     else:
         path = spec.get("nonResourceAttributes") or {}
         info = RequestInfo(path.get("path", ""), "", path.get("verb", ""), resourceful=False)
@@ -121,7 +121,7 @@ async def access(authorizer: Authorizer, user: User, spec: dict[str, Any]) -> di
     return status
 
 
-def shown(user: User) -> dict[str, Any]:
+def encode_user(user: User) -> dict[str, Any]:
     """Return a user as reviews show it."""
     extra = {"extra": dict(user.extra)} if user.extra else {}
     return {"username": user.name, "uid": user.uid, "groups": list(user.groups), **extra}

@@ -42,7 +42,7 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
             write = context.write(dry_run=options.dry_run, manager=context.manager())
             write.creates = True
             stored = await context.registry.create(resource, info.namespace, draft, write)
-            return await respond.shown(context, stored, 201)
+            return await respond.answer_object(context, stored, 201)
 
     def change(_: Stored) -> Draft:
         # Each attempt begins with the body as sent.
@@ -50,4 +50,4 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
 
     write = context.write(dry_run=options.dry_run, manager=context.manager())
     stored = await context.registry.update(resource, info.namespace, info.name, change, write)
-    return await respond.shown(context, stored)
+    return await respond.answer_object(context, stored)

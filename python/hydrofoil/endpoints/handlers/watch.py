@@ -10,7 +10,7 @@ from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Line, P
 from hydrofoil.authentication.bearer import PREFIX
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
-from hydrofoil.endpoints.handlers.get import reached
+from hydrofoil.endpoints.handlers.get import wait_for_revision
 from hydrofoil.endpoints.handlers.list import read_options, selector
 from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepted
 from hydrofoil.endpoints.params import ListOptions, truth
@@ -24,7 +24,7 @@ STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
 """The media type of a stream, by that of an object."""
 
 
-def named(context: Context, fields: str) -> str:
+def field_selector_of_name(context: Context, fields: str) -> str:
     """Return the field selector of a watch whose path names one object. Raise ApiError 400 if it selects another."""
     name = context.info.name
     if not fields:
@@ -46,9 +46,9 @@ async def open_watcher(context: Context, options: ListOptions, *, framed: bool) 
         return token, None, b""
     try:
         if options.revision is None:
-            await reached(context, None)
+            await wait_for_revision(context, None)
         elif options.initial_events and options.revision:
-            await reached(context, options.revision)
+            await wait_for_revision(context, options.revision)
     except errors.ApiError as e:
         return token, None, error_event(context, e)
     revision, _ = start(options)
@@ -71,7 +71,7 @@ async def watch(context: Context) -> Answer:
     if plain:
         options.marked = False
     if context.info.name:
-        options.fields = named(context, options.fields)
+        options.fields = field_selector_of_name(context, options.fields)
     if context.accepted.yaml:
         raise errors.not_acceptable(STREAMS)
     if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -80,7 +80,7 @@ async def watch(context: Context) -> Answer:
     token, watcher, error = await open_watcher(context, options, framed=framed)
     media = STREAMED.get(context.accepted.media, JSON)
     body = Watching(context, options, token, watcher, error, framed=framed)
-    return respond.streamed(context, body, media, framed=framed)
+    return respond.answer_stream(context, body, media, framed=framed)
 
 
 class SocketSink:
@@ -165,7 +165,7 @@ async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> Non
     """Run a stream of messages to its end. Raise TimeoutError if its reader does not take the rest, Dropped."""
     reader = asyncio.ensure_future(socket.left())
     reader.add_done_callback(lambda _: stream.end())
-    sending = asyncio.ensure_future(_sent(socket, sink, stream))
+    sending = asyncio.ensure_future(_send_messages(socket, sink, stream))
     try:
         await asyncio.wait({sending, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
         stream.end()
@@ -180,7 +180,7 @@ async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> Non
         await asyncio.gather(reader, sending, return_exceptions=True)
 
 
-async def _sent(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
+async def _send_messages(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
     """Send messages until the stream has ended and the last one is sent."""
     stream.ended.add_done_callback(lambda _: sink.filled.set())
     while True:

@@ -27,7 +27,9 @@ class Admitted:
             await waits
 
 
-def admitted(context: Context, resource: Resource, *, dry_run: bool, operation: Operation = "CREATE") -> Admitted:
+def admission_of_subresource(
+    context: Context, resource: Resource, *, dry_run: bool, operation: Operation = "CREATE"
+) -> Admitted:
     """Return the admission of a request for a subresource, or for an object that is only answered."""
     admit = context.write(dry_run=dry_run, resource=resource).admit
     assert isinstance(admit, Admission), "the chain makes it"

@@ -12,7 +12,7 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.preconditions import storage_error
 from hydrofoil.registry.session import duplicate_owners
@@ -49,7 +49,7 @@ async def bind(context: Context) -> Answer:
     given, options = received.draft, received.options
     if duplicates := given.dedup_owners():
         context.warnings.append(duplicate_owners(duplicates))
-    admission = admitted(context, context.resource, dry_run=options.dry_run)
+    admission = admission_of_subresource(context, context.resource, dry_run=options.dry_run)
     given.set(["metadata", "namespace"], orjson.dumps(context.info.namespace))
     await admission.mutate(given)
     name = context.info.name or given.metadata().name

@@ -16,7 +16,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.endpoints.subresources.binding import SUCCESS, pods
 from hydrofoil.endpoints.subresources.scale import selector_text
 from hydrofoil.engine import Draft, Stored
@@ -41,7 +41,7 @@ async def evict(context: Context) -> Answer:
     received = await body.read(context, native, "CreateOptions", also="policy/v1beta1")
     given, options = received.draft, received.options
     info = context.info
-    admission = admitted(context, pods(context), dry_run=options.dry_run)
+    admission = admission_of_subresource(context, pods(context), dry_run=options.dry_run)
     given.set(["metadata", "namespace"], orjson.dumps(info.namespace))
     await admission.mutate(given)
     if given.metadata().name != info.name:
@@ -63,12 +63,12 @@ async def evict(context: Context) -> Answer:
         policy=asked.get("propagationPolicy"),
         dry_run=options.dry_run or bool(asked.get("dryRun")),
     )
-    pod = await _unguarded(context, deletion)
+    pod = await _evict_unguarded(context, deletion)
     if pod is None:
         return respond.json(context, SUCCESS, 201)
     budget, unhealthy = await _disrupt(context, pod, dry_run=deletion.dry_run)
     try:
-        await _remove(context, _pinned(deletion, pod) if unhealthy else deletion)
+        await _remove(context, _pin_version(deletion, pod) if unhealthy else deletion)
     except errors.ApiError as error:
         if error.code == 409 and unhealthy and deletion.revision is None:
             raise _processing(budget) from None
@@ -76,7 +76,7 @@ async def evict(context: Context) -> Answer:
     return respond.json(context, SUCCESS, 201)
 
 
-async def _unguarded(context: Context, deletion: DeleteOptions) -> Stored | None:
+async def _evict_unguarded(context: Context, deletion: DeleteOptions) -> Stored | None:
     """Remove a pod that no budget guards: one that has ended, ends or has not started. Return any other pod."""
     for attempt in range(1, ATTEMPTS + 1):
         pod = context.registry.get(pods(context), context.info.namespace, context.info.name)
@@ -86,7 +86,7 @@ async def _unguarded(context: Context, deletion: DeleteOptions) -> Stored | None
         if not ends and phase != "Pending":
             return pod
         try:
-            await _remove(context, deletion if ends or deletion.revision is not None else _pinned(deletion, pod))
+            await _remove(context, deletion if ends or deletion.revision is not None else _pin_version(deletion, pod))
         except errors.ApiError as error:
             if error.code != 409 or deletion.revision is not None or attempt == ATTEMPTS:
                 raise
@@ -95,7 +95,7 @@ async def _unguarded(context: Context, deletion: DeleteOptions) -> Stored | None
     raise AssertionError
 
 
-def _pinned(deletion: DeleteOptions, pod: Stored) -> DeleteOptions:
+def _pin_version(deletion: DeleteOptions, pod: Stored) -> DeleteOptions:
     """Return the options for this version of a pod: another one may have become healthy."""
     return msgspec.structs.replace(deletion, revision=str(pod.revision))
 
@@ -112,7 +112,7 @@ async def _remove(context: Context, deletion: DeleteOptions) -> None:
             Write(subresource="status"),
         )
         if deletion.revision is not None:
-            deletion = _pinned(deletion, marked)
+            deletion = _pin_version(deletion, marked)
     await context.registry.delete(pods(context), info.namespace, info.name, deletion, Write())
 
 
@@ -200,7 +200,7 @@ def _taking(pod: str, clock: Clock) -> Callable[[Stored], Draft]:
             why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
             raise errors.forbidden("policy", "poddisruptionbudget", budget.name, why)
         if allowed <= 0:
-            causes = [{"reason": "DisruptionBudget", "message": _exhausted(budget.name, status)}]
+            causes = [{"reason": "DisruptionBudget", "message": _exhausted_budget_text(budget.name, status)}]
             raise errors.ApiError(429, "TooManyRequests", REFUSED, {"causes": causes})
         draft = budget.thaw()
         draft.set(["status", "disruptionsAllowed"], b"%d" % (allowed - 1))
@@ -212,7 +212,7 @@ def _taking(pod: str, clock: Clock) -> Callable[[Stored], Draft]:
     return take
 
 
-def _exhausted(name: str, status: dict[str, Any]) -> str:
+def _exhausted_budget_text(name: str, status: dict[str, Any]) -> str:
     """Return the reason for which a budget allows no disruption."""
     conditions: list[dict[str, Any]] = status.get("conditions", [])
     condition = next((c for c in conditions if c["type"] == "DisruptionAllowed"), {})

@@ -13,8 +13,9 @@ from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import Params, integer, is_true
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.errors import Cause
+from hydrofoil.go_text import quote
 from hydrofoil.request import RequestInfo, Verdict
 
 NO_ADDRESS = "no preferred addresses found; known addresses: []"
@@ -34,7 +35,7 @@ async def reach(context: Context) -> Answer:
         await connect(context)
     name, port = target(resource.plural, info.name) if info.subresource == "proxy" else (info.name, "")
     if resource.plural == "services":
-        raise unbacked(context, name, port)
+        raise no_endpoints(context, name, port)
     found = orjson.loads(context.registry.get(resource, info.namespace, name).json)
     if resource.plural == "nodes":
         raise unreachable(found)
@@ -66,24 +67,24 @@ def target(plural: str, name: str) -> tuple[str, str]:
     parts = name.split(":")
     scheme, name_, port = ("", *parts, "")[:3] if len(parts) < 3 else (*parts, "")[:3]
     if len(parts) > 3 or not name_ or scheme not in ("", "http", "https"):
-        raise errors.bad_request(f"invalid {plural.removesuffix('s')} request {errors.quoted(name)}")
+        raise errors.bad_request(f"invalid {plural.removesuffix('s')} request {quote(name)}")
     return name_, port
 
 
-def unbacked(context: Context, name: str, port: str) -> errors.ApiError:
+def no_endpoints(context: Context, name: str, port: str) -> errors.ApiError:
     """Return the error of a proxy of a service (`core/service/storage`): no address of its endpoints is reachable."""
     registry, info = context.registry, context.info
     if re.fullmatch(r"[+-]?[0-9]+", port):
         found = orjson.loads(registry.get(context.resource, info.namespace, name).json)
         if all(each["port"] != int(port) for each in found["spec"].get("ports", ())):
-            text = f"no service port {int(port)} found for service {errors.quoted(name)}"
+            text = f"no service port {int(port)} found for service {quote(name)}"
             return errors.ApiError(503, "ServiceUnavailable", text)
     endpoints = registry.catalog.find("", "v1", "endpoints")
     stored = endpoints and registry.collection(endpoints).get(endpoints.native, info.namespace, name)
     if not stored:
         return errors.not_found("", "services", name)
     shown = info.name if orjson.loads(stored.json).get("subsets") else name
-    text = f"no endpoints available for service {errors.quoted(shown)}"
+    text = f"no endpoints available for service {quote(shown)}"
     return errors.ApiError(503, "ServiceUnavailable", text)
 
 
@@ -93,7 +94,7 @@ async def connect(context: Context) -> None:
     sub = resource.subresources[info.subresource]
     kind = context.registry.catalog.kind("", "v1", sub.kind, sub.type_name)
     options, _ = kind.decode(orjson.dumps(connection(info, sub.kind)), "json")
-    admission = admitted(context, resource, dry_run=False, operation="CONNECT")
+    admission = admission_of_subresource(context, resource, dry_run=False, operation="CONNECT")
     await admission.mutate(options)
     await admission.validate(options)
 

@@ -14,11 +14,11 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.get import caught_up
-from hydrofoil.endpoints.handlers.patch import applied, patched, received
+from hydrofoil.endpoints.handlers.patch import apply_configuration, apply_patch, read_patch
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.params import WriteOptions, truth
 from hydrofoil.endpoints.subresources import scale_fields
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.preconditions import storage_error
 from hydrofoil.registry.session import UNLIMITED
@@ -54,7 +54,7 @@ def selector_text(selector: dict[str, Any]) -> str:
     return ",".join(parts)
 
 
-def shown(stored: Stored) -> dict[str, Any]:
+def scale_of_workload(stored: Stored) -> dict[str, Any]:
     """Return a workload as a Scale."""
     raw = orjson.loads(stored.json)
     meta = raw["metadata"]
@@ -74,7 +74,11 @@ def shown(stored: Stored) -> dict[str, Any]:
 
 def answer(context: Context, stored: Stored) -> Answer:
     """Return the answer with a Scale."""
-    scale = custom_scale.shown(context.resource, stored)[0] if context.resource.custom else shown(stored)
+    scale = (
+        custom_scale.scale_of_object(context.resource, stored)[0]
+        if context.resource.custom
+        else scale_of_workload(stored)
+    )
     draft, _ = scale_type(context).decode(orjson.dumps(scale), "json")
     return respond.object_answer(context, draft.preview(stored.revision))
 
@@ -84,7 +88,7 @@ async def get(context: Context) -> Answer:
     await caught_up(context)
     stored = await context.registry.read(context.resource, context.info.namespace, context.info.name)
     if context.resource.custom:
-        custom_scale.wanted(context.resource, stored)
+        custom_scale.scale_of_draft(context.resource, stored)
     return answer(context, stored)
 
 
@@ -105,20 +109,20 @@ async def update(context: Context) -> Answer:
 
 async def patch(context: Context) -> Answer:
     """Set the replicas of a workload by a patch of its Scale."""
-    kind, data, options = await received(context)
+    kind, data, options = await read_patch(context)
     if kind == "apply":
         return await apply(context, data, options)
     native = scale_type(context)
 
     def make(_: Stored, present: Stored) -> Draft:
-        return patched(context, present, kind, data, options, native)
+        return apply_patch(context, present, kind, data, options, native)
 
     return await _write(context, make, options)
 
 
 def before(context: Context, old: Stored) -> dict[str, Any]:
     """Return the Scale to be changed."""
-    return custom_scale.before(context.resource, old) if context.resource.custom else shown(old)
+    return custom_scale.before(context.resource, old) if context.resource.custom else scale_of_workload(old)
 
 
 async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
@@ -127,15 +131,15 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     native = scale_type(context)
 
     def make(_: Stored, present: Stored) -> Draft:
-        given = applied(context, native, present, data, options, force=force)
+        given = apply_configuration(context, native, present, data, options, force=force)
         if context.resource.custom and given.get(REPLICAS) != present.thaw().get(REPLICAS):
-            raise unconverted(context, data)
+            raise scale_not_convertible(context, data)
         return given
 
     return await _write(context, make, options, patch=True)
 
 
-def unconverted(context: Context, data: bytes) -> errors.ApiError:
+def scale_not_convertible(context: Context, data: bytes) -> errors.ApiError:
     """Return the 500 for an apply that changes the Scale of a custom resource, which no cluster can do.
 
     Upstream converts the Scale as if it were the custom resource (apiextensions `nopConverter`).
@@ -146,12 +150,12 @@ def unconverted(context: Context, data: bytes) -> errors.ApiError:
     return errors.ApiError(500, "", f"failed to convert new object ({named}) to proper version: {why}")
 
 
-def scaled(context: Context, old: Stored, given: Draft) -> Draft:
+def apply_scale(context: Context, old: Stored, given: Draft) -> Draft:
     """Return an object with the replicas of a Scale. Raise ApiError 409, 422 and, for custom resources, 400."""
     meta = given.metadata()
     uid, version = meta.uid, meta.resource_version
     if context.resource.custom:
-        draft = custom_scale.scaled(context.resource, old, given)
+        draft = custom_scale.apply_scale(context.resource, old, given)
     else:
         replicas = int(given.get(["spec", "replicas"]) or b"0")
         if causes := given.validate():
@@ -175,7 +179,7 @@ async def _write(
     """Set the replicas of an object to those `make` returns for its Scale; `patch`: by an apply, with its owners."""
     native, known = scale_type(context), scale_fields.paths(context.registry.catalog, context.resource)
 
-    admission = admitted(context, context.resource, dry_run=options.dry_run, operation="UPDATE")
+    admission = admission_of_subresource(context, context.resource, dry_run=options.dry_run, operation="UPDATE")
 
     async def change(old: Stored) -> Draft:
         entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
@@ -189,7 +193,7 @@ async def _write(
         if not patch:
             given.keep_metadata(present)
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
-        draft = scaled(context, old, given)
+        draft = apply_scale(context, old, given)
         new = scale_fields.of_object(entries, owners, known, context.resource.api_version)
         draft.set(["metadata", "managedFields"], orjson.dumps(new))
         # The Scale of the changed object is judged.

@@ -47,7 +47,7 @@ def has(fields: Any, path: list[str]) -> bool:
     return True
 
 
-def made(path: list[str]) -> Entry:
+def entry_of_path(path: list[str]) -> Entry:
     """Return a set of one path."""
     out: Entry = {}
     for name in reversed(path):
@@ -70,7 +70,7 @@ def of_scale(entries: list[Entry], known: Paths) -> list[Entry]:
     for entry in distinct(entries):
         path = known.get(entry.get("apiVersion", ""))
         if path and has(entry.get("fieldsV1"), path):
-            out.append({**entry, "apiVersion": SCALE, "fieldsV1": made(REPLICAS)})
+            out.append({**entry, "apiVersion": SCALE, "fieldsV1": entry_of_path(REPLICAS)})
     return out
 
 
@@ -93,7 +93,10 @@ def of_object(entries: list[Entry], scale: list[Entry], known: Paths, version: s
             out.append({**entry, "fieldsV1": fields})
     for entry in left.values():
         if (path := known.get(version)) and has(entry.get("fieldsV1"), REPLICAS):
-            new = {k: v for k, v in entry.items() if k != "time"} | {"apiVersion": version, "fieldsV1": made(path)}
+            new = {k: v for k, v in entry.items() if k != "time"} | {
+                "apiVersion": version,
+                "fieldsV1": entry_of_path(path),
+            }
             if (time := times.get(key(entry))) is not None:
                 new["time"] = time
             out.append(new)

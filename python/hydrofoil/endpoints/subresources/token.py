@@ -10,8 +10,9 @@ from hydrofoil.authentication.accounts.issue import Bound
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.subresources.admitted import admitted
+from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft
+from hydrofoil.go_text import quote
 from hydrofoil.registry.strategy import now
 
 TOKEN_REQUEST = "io.k8s.api.authentication.v1.TokenRequest"
@@ -25,7 +26,7 @@ def _invalid(name: str, text: str, field: str) -> errors.ApiError:
     return errors.invalid("authentication.k8s.io", "TokenRequest", name, [("FieldValueInvalid", text, field)])
 
 
-def _bound(context: Context, draft: Draft) -> Bound:
+def _bound_object(context: Context, draft: Draft) -> Bound:
     """Return what a token is bound to. Raise ApiError 400, 404 and 409."""
     reference = orjson.loads(draft.get(["spec", "boundObjectRef"]) or b"null")
     if not reference:
@@ -61,7 +62,7 @@ async def create(context: Context) -> Answer:
     native = context.registry.catalog.kind("authentication.k8s.io", "v1", "TokenRequest", TOKEN_REQUEST)
     received = await body.read(context, native, "CreateOptions")
     draft, options = received.draft, received.options
-    admission = admitted(context, context.resource, dry_run=options.dry_run)
+    admission = admission_of_subresource(context, context.resource, dry_run=options.dry_run)
     await admission.mutate(draft)
     info = context.info
     account = context.registry.get(context.resource, info.namespace, info.name)
@@ -72,7 +73,7 @@ async def create(context: Context) -> Answer:
     draft.set_type()
     meta = draft.metadata()
     if meta.name and meta.name != info.name:
-        text = f"Invalid value: {errors.quoted(meta.name)}: must match the service account name if specified"
+        text = f"Invalid value: {quote(meta.name)}: must match the service account name if specified"
         raise _invalid(info.name, text, "metadata.name")
     if meta.uid and meta.uid != account.uid:
         text = (
@@ -85,7 +86,7 @@ async def create(context: Context) -> Answer:
             text = f"Invalid value: {seconds}: may not specify a duration {limit}"
             raise _invalid("", text, "spec.expirationSeconds")
     await admission.validate(draft)
-    bound = _bound(context, draft)
+    bound = _bound_object(context, draft)
     if issue.longest and seconds > issue.longest:
         text = f"requested expiration of {seconds} seconds shortened to {issue.longest} seconds"
         context.warnings.append(text)

@@ -9,7 +9,7 @@ import orjson
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import Cause
 from hydrofoil.registry.objects import Objects
-from hydrofoil.registry.rights import decision, exempt, shown
+from hydrofoil.registry.rights import decision, exempt, go_text
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Write
 from hydrofoil.request import attributes
@@ -49,7 +49,7 @@ class PolicyStrategy(Strategy):
         if verdict.allowed:
             return []
         why = verdict.error or (
-            f'user {shown(write.user)} must have "get" permission on all objects of the referenced paramKind'
+            f'user {go_text(write.user)} must have "get" permission on all objects of the referenced paramKind'
             f" (kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
         )
         return [("FieldValueForbidden", f"Forbidden: {why}", "spec.paramKind")]
@@ -78,7 +78,7 @@ class PolicyBindingStrategy(Strategy):
         )
         if verdict.allowed:
             return []
-        who = f"user {shown(write.user)} does not have"
+        who = f"user {go_text(write.user)} does not have"
         unbounded = f'to determine minimum required permissions and {who} "{verb}" permission for all groups,'
         unbounded += " versions and resources"
         if verdict.error:
@@ -90,7 +90,7 @@ class PolicyBindingStrategy(Strategy):
             why = f"unable to {lost} paramKind {shown_kind} {unbounded}"
         elif self._policies.startswith("mutating"):
             # Upstream's arguments are the wrong way round here.
-            why = f'user {verb} does not have "{shown(write.user)}" permission on the object referenced by paramRef'
+            why = f'user {verb} does not have "{go_text(write.user)}" permission on the object referenced by paramRef'
         else:
             why = f'{who} "{verb}" permission on the object referenced by paramRef'
         return [("FieldValueForbidden", f"Forbidden: {why}", "spec.paramRef")]

@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.errors import Cause, quoted
+from hydrofoil.errors import Cause
+from hydrofoil.go_text import quote
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.rights import decision
 from hydrofoil.registry.strategy import Strategy
@@ -47,5 +48,5 @@ class PodRequestStrategy(Strategy):
             asked = attributes("sign", "certificates.k8s.io", "signers", version="*", name=name)
             if (await decision(write, asked)).allowed:
                 return []
-        why = f'User {quoted(write.user.name)} is not permitted to "sign" for signer {quoted(signer)}'
+        why = f'User {quote(write.user.name)} is not permitted to "sign" for signer {quote(signer)}'
         return [("FieldValueForbidden", f"Forbidden: {why}", "spec.signerName")]

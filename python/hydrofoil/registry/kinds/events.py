@@ -90,7 +90,7 @@ class Expiry:
             with suppress(StopIteration, StorageError):
                 work.send(None)
         else:
-            task = asyncio.ensure_future(_removed(work))
+            task = asyncio.ensure_future(_remove_event(work))
             self._removals.add(task)
             task.add_done_callback(self._removals.discard)
 
@@ -105,7 +105,7 @@ class Expiry:
         await asyncio.gather(*self._removals, return_exceptions=True)
 
 
-async def _removed(work: Coroutine[Any, Any, Stored]) -> None:
+async def _remove_event(work: Coroutine[Any, Any, Stored]) -> None:
     """Remove an event; another server may have done so, or written it again."""
     with suppress(StorageError):
         await work

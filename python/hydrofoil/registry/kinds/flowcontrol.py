@@ -27,7 +27,7 @@ Said = tuple[str, dict[str, Any]]
 """The level that a schema names, and its condition `Dangling`, empty if absent."""
 
 
-def stated(schema: Stored) -> Said:
+def state_of_schema(schema: Stored) -> Said:
     """Return the level of a flow schema and its condition."""
     raw = orjson.loads(schema.json)
     conditions = raw.get("status", {}).get("conditions", ())
@@ -49,7 +49,7 @@ class Dangling:
         self._tables: tuple[Followed[Table[Said]], Followed[Table[bool]]] | None = None
         if self._schemas is not None and levels is not None:
             collection = registry.collection(self._schemas)
-            schemas = Followed(collection, self._schemas.native, Table(stated), hub)
+            schemas = Followed(collection, self._schemas.native, Table(state_of_schema), hub)
             named = Followed(registry.collection(levels), levels.native, Table(lambda _: True), hub)
             self._tables = schemas, named
             schemas.on_change(self._look)
@@ -79,7 +79,7 @@ class Dangling:
         schema = self._registry.collection(self._schemas).get(self._schemas.native, "", name)
         if schema is None:
             return True
-        level, present = stated(schema)
+        level, present = state_of_schema(schema)
         reported = dict(verdict(level, self._tables[1].state.get("", level) is not None))
         if reported.items() <= present.items():
             return True

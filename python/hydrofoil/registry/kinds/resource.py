@@ -11,7 +11,7 @@ from hydrofoil.apis.names import NODE_OF_ACCOUNT, account_of, subdomain
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import Cause
 from hydrofoil.registry.objects import Objects
-from hydrofoil.registry.rights import decision, exempt, refused
+from hydrofoil.registry.rights import decision, exempt, refuse
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User, attributes
@@ -65,7 +65,7 @@ class DeviceClaimStrategy(Strategy):
         if verdict.allowed:
             return ""
         what = "changing status.allocation or status.reservedFor requires"
-        why = refused(write, asked, verdict).message
+        why = refuse(write, asked, verdict).message
         return f'{what} resource="resourceclaims/binding", verb="{write.verb}" permission: {why}'
 
     @staticmethod
@@ -84,7 +84,7 @@ class DeviceClaimStrategy(Strategy):
                 verdict = await decision(write, asked)
                 if verdict.allowed:
                     break
-                first = first or refused(write, asked, verdict).message
+                first = first or refuse(write, asked, verdict).message
             else:
                 what = 'changing status.devices requires resource="resourceclaims/driver"'
                 found.append(f'{what}, verb="[{" ".join(verbs)}]" permission: {first}')

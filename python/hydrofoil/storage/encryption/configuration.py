@@ -9,8 +9,9 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.errors import aggregate, quoted
-from hydrofoil.storage.encryption.document import Object, decoded
+from hydrofoil.errors import aggregate
+from hydrofoil.go_text import quote
+from hydrofoil.storage.encryption.document import Object, decode_document
 
 PROVIDERS = {"AESGCM": "aesgcm", "AESCBC": "aescbc", "Secretbox": "secretbox", "Identity": "identity", "KMS": "kms"}
 """The providers by the names of Go's members, in their order."""
@@ -32,7 +33,7 @@ def settings(data: bytes, path: str, server: str = "", *, reload: bool = False) 
     Raise ValueError with upstream's message in one line, without keys.
     """
     try:
-        whole = decoded(data, path)
+        whole = decode_document(data, path)
         entries = whole.get("resources") or []
         problems = _problems(entries, reload)
         if problems:
@@ -77,11 +78,11 @@ def _setting(provider: Object) -> Any:
 def _url(endpoint: str) -> tuple[str, str]:
     """Return scheme and path. Raise ValueError with Go's message."""
     if any(ord(c) < 32 or ord(c) == 127 for c in endpoint):
-        raise ValueError(f"parse {quoted(endpoint)}: net/url: invalid control character in URL")
+        raise ValueError(f"parse {quote(endpoint)}: net/url: invalid control character in URL")
     if endpoint.startswith(":"):
-        raise ValueError(f"parse {quoted(endpoint)}: missing protocol scheme")
+        raise ValueError(f"parse {quote(endpoint)}: missing protocol scheme")
     if bad := re.search(r"%(?![0-9a-fA-F]{2}).{0,2}", endpoint):
-        raise ValueError(f"parse {quoted(endpoint)}: invalid URL escape {quoted(bad[0])}")
+        raise ValueError(f"parse {quote(endpoint)}: invalid URL escape {quote(bad[0])}")
     found = _URL.match(endpoint)
     assert found is not None, "every part may be empty"
     return (found[1] or "").lower(), re.sub(r"%([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), found[2])
@@ -106,7 +107,7 @@ def _problems(entries: list[Object], reload: bool) -> list[str]:
         found += _overlaps(names, resources)
         for place, name in enumerate(names):
             if why := _name_problem(name):
-                found.append(f"{resources}[{place}]: Invalid value: {quoted(name)}: {why}")
+                found.append(f"{resources}[{place}]: Invalid value: {quote(name)}: {why}")
         given = (entry or {}).get("providers") or []
         if not given:
             found.append(f"{providers}: Required value: at least one {providers} is required")
@@ -152,7 +153,7 @@ def _name_problem(name: str) -> str:
     return ""
 
 
-def _shown(provider: Object) -> str:
+def _provider_text(provider: Object) -> str:
     """Return a provider as upstream shows it, but without its keys."""
     found: Object = {}
     for shown, name in PROVIDERS.items():
@@ -170,10 +171,10 @@ def _provider_problems(provider: Object, path: str, plugins: set[str], reload: b
     found = []
     if not given:
         text = "provider does not contain any of the expected providers: KMS, AESGCM, AESCBC, Secretbox, Identity"
-        return [f"{path}: Invalid value: {_shown(provider)}: {text}"]
+        return [f"{path}: Invalid value: {_provider_text(provider)}: {text}"]
     if len(given) > 1:
         text = "more than one provider specified in a single element, should split into different list elements"
-        found.append(f"{path}: Invalid value: {_shown(provider)}: {text}")
+        found.append(f"{path}: Invalid value: {_provider_text(provider)}: {text}")
     # Of several ones, upstream looks at the first in this order.
     name = next(name for name in ("kms", "aesgcm", "aescbc", "secretbox", "identity") if name in given)
     if name == "kms":
@@ -214,25 +215,25 @@ def _kms_problems(given: Object, path: str, plugins: set[str], reload: bool) -> 
         found.append(f"{path}.name: Required value: name is a mandatory field for a provider")
     if version != "v1" and ":" in name:
         text = f"invalid KMS provider name {name}, must not contain ':'"
-        found.append(f"{path}.name: Invalid value: {quoted(name)}: {text}")
+        found.append(f"{path}.name: Invalid value: {quote(name)}: {text}")
     if (reload or version != "v1") and name in plugins:
         text = f"duplicate KMS provider name {name}, names must be unique"
-        found.append(f"{path}.name: Invalid value: {quoted(name)}: {text}")
+        found.append(f"{path}.name: Invalid value: {quote(name)}: {text}")
     plugins.add(name)
     if timeout is not None and timeout <= 0:
-        shown = quoted(f"{timeout:g}s")
+        shown = quote(f"{timeout:g}s")
         found.append(f"{path}.timeout: Invalid value: {shown}: timeout should be a positive value")
     if not endpoint:
         found.append(f'{path}.endpoint: Invalid value: "": endpoint is a mandatory field for a kms')
     else:
-        where = f"{path}.endpoint: Invalid value: {quoted(endpoint)}: "
+        where = f"{path}.endpoint: Invalid value: {quote(endpoint)}: "
         try:
             scheme, _ = _url(endpoint)
         except ValueError as e:
             found.append(f"{where}invalid endpoint for kms provider, error: {e}")
         else:
             if scheme != "unix":
-                found.append(f"{where}unsupported scheme {quoted(scheme)} for KMS provider, only unix is supported")
+                found.append(f"{where}unsupported scheme {quote(scheme)} for KMS provider, only unix is supported")
     if version != "v1" and cache is not None:
         found.append(f"{path}.cachesize: Invalid value: {cache}: cachesize is not supported in v2")
     if version == "v1" and cache == 0:
@@ -240,5 +241,5 @@ def _kms_problems(given: Object, path: str, plugins: set[str], reload: bool) -> 
         found.append(f"{path}.cachesize: Invalid value: 0: {text}")
     if version not in ("v1", "v2"):
         text = "unsupported apiVersion apiVersion for KMS provider, only v1 and v2 are supported"
-        found.append(f"{path}.apiVersion: Invalid value: {quoted(version)}: {text}")
+        found.append(f"{path}.apiVersion: Invalid value: {quote(version)}: {text}")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.errors import quoted
+from hydrofoil.go_text import quote
 
 KINDS = {("apiserver.config.k8s.io/v1", "EncryptionConfiguration"), ("v1", "EncryptionConfig")}
 GROUP = "apiserver.config.k8s.io"
@@ -23,7 +23,7 @@ Read = Callable[[Any, str, list[str]], Any]
 
 def read(path: str) -> bytes:
     """Return the content of the file. Raise ValueError with one line. It blocks."""
-    failed = f"error while loading file: error reading encryption provider configuration file {quoted(path)}"
+    failed = f"error while loading file: error reading encryption provider configuration file {quote(path)}"
     try:
         with Path(path).open("rb") as file:
             data = file.read(LARGEST + 1)
@@ -32,14 +32,14 @@ def read(path: str) -> bytes:
     if len(data) > LARGEST:
         raise ValueError(f"{failed}: it is larger than {LARGEST} bytes")
     if not data:
-        text = f"error while loading file: encryption provider configuration file {quoted(path)}"
+        text = f"error while loading file: encryption provider configuration file {quote(path)}"
         raise ValueError(f"{text} is empty")
     return data
 
 
-def decoded(data: bytes, path: str) -> Object:
+def decode_document(data: bytes, path: str) -> Object:
     """Return the configuration in a text of YAML or JSON. Raise ValueError with one line."""
-    failed = f"error decoding encryption provider configuration file {quoted(path)}: "
+    failed = f"error decoding encryption provider configuration file {quote(path)}: "
     try:
         # As upstream's recognizer: a brace in front makes it JSON.
         whole = orjson.loads(data if data.lstrip().startswith(b"{") else engine.yaml_to_json(data))
@@ -59,7 +59,7 @@ def decoded(data: bytes, path: str) -> Object:
     if (version, kind) not in KINDS:
         if version.startswith(f"{GROUP}/") and kind in OTHERS:
             raise ValueError(f"got unexpected config type: {version}, Kind={kind}")
-        raise ValueError(f"{failed}no kind {quoted(kind)} is registered for version {quoted(version)}")
+        raise ValueError(f"{failed}no kind {quote(kind)} is registered for version {quote(version)}")
     unknown: list[str] = []
     try:
         found = _WHOLE(whole, "", unknown)
@@ -101,7 +101,7 @@ def _object(members: dict[str, Read]) -> Read:
         if whole(value, path, unknown) is None:
             return None
         prefix = f"{path}." if path else ""
-        unknown += [f"unknown field {quoted(prefix + name)}" for name in value if name not in members]
+        unknown += [f"unknown field {quote(prefix + name)}" for name in value if name not in members]
         return {name: read(value[name], prefix + name, unknown) for name, read in members.items() if name in value}
 
     return each
@@ -113,7 +113,7 @@ def _duration(value: Any, path: str, unknown: list[str]) -> float | None:
         return None
     found = engine.duration(text)
     if found is None:
-        raise ValueError(f"time: invalid duration {quoted(text)}")
+        raise ValueError(f"time: invalid duration {quote(text)}")
     return found
 
 

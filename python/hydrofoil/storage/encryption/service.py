@@ -11,7 +11,7 @@ from collections.abc import Callable
 from hydrofoil import engine
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS, aggregate
-from hydrofoil.reloads import Reloads, hashed
+from hydrofoil.reloads import Reloads, hash_text
 from hydrofoil.storage.encryption.configuration import settings
 from hydrofoil.storage.encryption.document import read
 
@@ -24,7 +24,7 @@ SOON = 1.0
 
 def load(path: str, clock: Clock) -> engine.Encryption:
     """Return the encryption of a file. Raise ValueError with one line. It blocks, and may wait for plug-ins."""
-    return _made(settings(read_file(path), path), clock)
+    return _make_encryption(settings(read_file(path), path), clock)
 
 
 def read_file(path: str) -> bytes:
@@ -35,7 +35,7 @@ def read_file(path: str) -> bytes:
         raise ValueError(f"error while parsing file: {e}") from None
 
 
-def _made(text: str, clock: Clock, beside: engine.Encryption | None = None) -> engine.Encryption:
+def _make_encryption(text: str, clock: Clock, beside: engine.Encryption | None = None) -> engine.Encryption:
     try:
         return engine.Encryption(text, clock.native, beside)
     except ValueError as e:
@@ -58,10 +58,10 @@ class Service:
         self._clock = clock
         self._server = f"apiserver-{socket.gethostname()}"
         data = read_file(path)
-        self.native = _made(settings(data, path, self._server, reload=reload), clock)
+        self.native = _make_encryption(settings(data, path, self._server, reload=reload), clock)
         self.reloads = Reloads("encryption", clock, "ALPHA")
         self.reloads.loaded(data)
-        self._hash = hashed(data)
+        self._hash = hash_text(data)
         """The hash of the content in force, which itself has keys."""
         self._unread: Callable[[], int] = lambda: 0
         self._read_again: Callable[[], None] = lambda: None
@@ -116,14 +116,14 @@ class Service:
         """Put new content in force; content that is not good leaves the old one in force. Report whether it is good."""
         try:
             data = await asyncio.to_thread(read_file, self.path)
-            if hashed(data) == self._hash:
+            if hash_text(data) == self._hash:
                 return True
             native = await asyncio.to_thread(self._next, data)
         except FAULTS as e:
             LOG.error("error processing encryption config file %s: %s", self.path, e)
             self.reloads.failed()
             return False
-        self._hash = hashed(data)
+        self._hash = hash_text(data)
         self.native.adopt(native)
         await asyncio.to_thread(self._read_again)
         self.start()
@@ -133,7 +133,7 @@ class Service:
 
     def _next(self, data: bytes) -> engine.Encryption:
         """Return the encryption of new content. Raise ValueError if a plug-in of it is not ready."""
-        native = _made(settings(data, self.path, self._server, reload=True), self._clock, self.native)
+        native = _make_encryption(settings(data, self.path, self._server, reload=True), self._clock, self.native)
         if why := problem(native):
             raise ValueError(f"health check for new transformers failed: {why}")
         return native

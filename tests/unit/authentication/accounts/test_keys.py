@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from hydrofoil.authentication import compact
-from hydrofoil.authentication.accounts.keys import Key, Keys, key_of, made, private_key, public_keys
+from hydrofoil.authentication.accounts.keys import Key, Keys, generate_key, key_of, private_key, public_keys
 from hydrofoil.authentication.login import Rejected
 
 RSA = rsa.generate_private_key(65537, 2048)
@@ -95,7 +95,7 @@ def test_alg_tricks(key: Key) -> None:
 
 
 def test_a_key_of_another_kind_with_the_same_kid() -> None:
-    mine, other = made(), made()
+    mine, other = generate_key(), generate_key()
     keys = Keys(mine, ())
     forged = Keys(Key(mine.kid, other.algorithm, other.jose, other.public), ()).sign(CLAIMS)
     with pytest.raises(Rejected):
@@ -103,7 +103,7 @@ def test_a_key_of_another_kind_with_the_same_kid() -> None:
 
 
 async def test_a_key_is_made_on_first_use_and_stays() -> None:
-    keys, other = Keys(None, ()), Keys(made(), ())
+    keys, other = Keys(None, ()), Keys(generate_key(), ())
     with pytest.raises(Rejected, match="no keys found"):
         checked(keys, other.sign(CLAIMS))
     await keys.ready()

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.authorization.node.pods import Placement, referred
+from hydrofoil.authorization.node.pods import Placement, references_of_pod
 from hydrofoil.engine import Stored
 
 PODS = Catalog().find("", "v1", "pods")
@@ -42,6 +42,6 @@ def test_the_node_is_the_one_in_the_spec(pod: dict[str, object], node: str) -> N
 
 def test_a_mirror_pod_refers_to_nothing() -> None:
     spec = {"serviceAccountName": "a"}
-    assert referred(stored(spec=spec)) == {("serviceaccounts", "d", "a")}
+    assert references_of_pod(stored(spec=spec)) == {("serviceaccounts", "d", "a")}
     mirror = {"name": "p", "namespace": "d", "annotations": {"kubernetes.io/config.mirror": "x"}}
-    assert referred(stored(metadata=mirror, spec=spec)) == frozenset()
+    assert references_of_pod(stored(metadata=mirror, spec=spec)) == frozenset()

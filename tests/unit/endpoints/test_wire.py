@@ -44,6 +44,7 @@ def touches(file: Path) -> list[str]:
 
 TOUCHING = {
     "wire.py": "writes answers",
+    "line.py": "is one answer on a connection",
     "connection.py": "reads requests",
     "tls.py": "is the transport of connections over TLS",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import inspect
 import re
@@ -145,12 +146,28 @@ def of_compatibility() -> str:
     return "\n".join(lines) + "\n"
 
 
+def of_rooms() -> str:
+    """Return a list of the packages, with the first sentence of each docstring."""
+    package = Path(hydrofoil.__file__).parent
+    lines = [
+        "# Rooms of the package",
+        "",
+        "Made from the docstrings of the packages, which describe their files (`make docs`).",
+        "",
+    ]
+    for path in sorted(package.glob("*/__init__.py")):
+        summary = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
+        lines.append(f"- **{path.parent.name}**: {summary}")
+    return "\n".join(lines) + "\n"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "flags": of_flags,
     "metrics": of_metrics,
     "controls": of_controls,
     "python": of_python,
     "compatibility": of_compatibility,
+    "rooms": of_rooms,
 }
 
 

@@ -14,7 +14,7 @@ from aiohttp import web
 from joserfc import jws
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, MachineTime
 from tests.authorities import Authority
 
 Object = dict[str, Any]
@@ -39,20 +39,27 @@ def signed(
     return jws.serialize_compact(head, orjson.dumps(claims), key, registry=registry)
 
 
+class Sleepless(MachineTime):
+    """The time of a machine on which sleeping takes no time, but moves a clock."""
+
+    def __init__(self, clock: Frozen) -> None:
+        self._clock = clock
+
+    async def sleep(self, seconds: float) -> None:
+        self._clock.slept.append(seconds)
+        self._clock.at += seconds
+
+
 class Frozen(Clock):
-    """A clock that tests set; sleeping takes no time."""
+    """A clock that tests set."""
 
     def __init__(self, now: float = 1_000_000.0) -> None:
-        super().__init__()
+        super().__init__(Sleepless(self))
         self.at = now
         self.slept: list[float] = []
 
     def nanoseconds(self) -> int:
         return int(self.at * 1e9)
-
-    async def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.at += seconds
 
 
 class Outside:

@@ -74,10 +74,35 @@ class Reading(NamedTuple):
     """Whether it was ever frozen or advanced."""
 
 
+class MachineTime:
+    """Waits by the time of the machine, which passes even where a test has stopped the server's clock.
+
+    What failed is repeated by it, and what another process does is waited for: neither stands still with the clock.
+    """
+
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        """Schedule a call."""
+        return asyncio.get_running_loop().call_later(seconds, call)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        """Wait for an event; return False if a time has passed before it."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await event.wait()
+        except TimeoutError:
+            return False
+
+
 class Clock:
     """The time of one server: the machine's, unless it was frozen or advanced."""
 
-    def __init__(self) -> None:
+    def __init__(self, machine: MachineTime | None = None) -> None:
+        self.machine = machine or MachineTime()
+        """The time of the machine, for waits that do not stop with this clock."""
         self._moved = False
         self.native = engine.Clock()
         """The same clock for native code, usable from any thread."""
@@ -117,22 +142,6 @@ class Clock:
         elif self._due is None and not native.frozen:
             timer.arm(now)
         return timer
-
-    def again(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
-        """Schedule a call after a time of the machine: what failed is repeated even if this clock stands still."""
-        return asyncio.get_running_loop().call_later(seconds, call)
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait for a time of the machine."""
-        await asyncio.sleep(seconds)
-
-    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
-        """Wait for an event; return False if a time of the machine has passed before it."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await event.wait()
-        except TimeoutError:
-            return False
 
     def freeze(self, at: datetime | None = None) -> None:
         """Stop, at a moment or now; a later moment is reached as by `advance`."""

@@ -70,7 +70,7 @@ class Files:
 
     async def _look(self) -> None:
         while True:
-            await self._clock.sleep(PERIOD)
+            await self._clock.machine.sleep(PERIOD)
             for watched in self._watched:
                 # A folder on a network may take its time.
                 stamps = await asyncio.to_thread(stamps_of, watched.paths)

@@ -47,7 +47,7 @@ async def keep_running(work: Callable[[], Awaitable[None]], what: str, clock: Cl
     while True:
         try:
             if pause:
-                await clock.sleep(pause)
+                await clock.machine.sleep(pause)
             await work()
             return
         except FAULTS:

@@ -66,7 +66,7 @@ async def named(server: Server, session: aiohttp.ClientSession, token: str, want
     for _ in range(500):
         if await name(session, token) == wanted:
             return
-        await server.app.clock.sleep(0.02)
+        await server.app.clock.machine.sleep(0.02)
     raise AssertionError(f"{wanted} never logs in")
 
 
@@ -166,7 +166,7 @@ async def test_new_content_of_the_file(helper: Outside, tmp_path: Path) -> None:
                 async with session.get("/metrics", headers=ROOT) as answer:
                     if f'status="failure"}} {count}\n' in await answer.text():
                         return
-                await server.app.clock.sleep(0.02)
+                await server.app.clock.machine.sleep(0.02)
             raise AssertionError(f"failure {count} is not counted")
 
         await asyncio.to_thread(stored, Path(path), b"{not yaml")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, MachineTime
 from hydrofoil.engine import Stored
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.collection import Collection
@@ -314,23 +314,23 @@ async def test_a_key_that_is_put_when_the_last_was_done_is_worked_on() -> None:
 
 async def test_what_is_not_done_is_worked_on_again() -> None:
     answers = [False, True]
-    clock = Soon()
+    machine = Soon()
 
     async def work(_: Key) -> bool:
         return answers.pop(0)
 
-    queue = Queue("a test", work, clock)
+    queue = Queue("a test", work, Clock(machine))
     queue.put(("a",))
     async with asyncio.timeout(30):
         while answers:
             await asyncio.sleep(0)
-    assert clock.asked == [1.0]
+    assert machine.asked == [1.0]
     await queue.close()
 
 
 async def test_a_fault_is_told_to_who_waits_and_the_key_stays() -> None:
     faults = [RuntimeError("once")]
-    clock = Soon()
+    machine = Soon()
     done = asyncio.Event()
 
     async def work(_: Key) -> bool:
@@ -339,7 +339,7 @@ async def test_a_fault_is_told_to_who_waits_and_the_key_stays() -> None:
         done.set()
         return True
 
-    queue = Queue("a test", work, clock)
+    queue = Queue("a test", work, Clock(machine))
     with pytest.raises(RuntimeError, match="once"):
         await queue.done(("a",))
     async with asyncio.timeout(30):
@@ -417,13 +417,12 @@ async def test_nothing_is_left_of_a_queue_that_is_closed() -> None:
     assert asyncio.all_tasks() == before
 
 
-class Soon(Clock):
-    """A clock for which all time has passed."""
+class Soon(MachineTime):
+    """The time of a machine on which all time has passed."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.asked: list[float] = []
 
-    def again(self, seconds: float, call: object) -> asyncio.TimerHandle:
+    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
         self.asked.append(seconds)
-        return super().again(0, call)  # type: ignore[arg-type]
+        return super().later(0, call)

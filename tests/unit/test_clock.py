@@ -71,9 +71,9 @@ def test_one_moment_in_all_forms() -> None:
 def test_an_event_comes_or_a_time_passes() -> None:
     async def waited() -> tuple[bool, bool]:
         clock, came = Clock(), asyncio.Event()
-        before = await clock.wait(came, 0.0)
+        before = await clock.machine.wait(came, 0.0)
         came.set()
-        return before, await clock.wait(came, 60.0)
+        return before, await clock.machine.wait(came, 60.0)
 
     assert asyncio.run(waited()) == (False, True)
 
@@ -110,10 +110,10 @@ async def test_a_clock_that_stands_still_runs_nothing_until_it_runs() -> None:
     clock.later(0.001, ran.set)
     clock.freeze()
     before = clock.now()
-    assert not await clock.wait(ran, 0.02), "that is a time of the machine"
+    assert not await clock.machine.wait(ran, 0.02), "that is a time of the machine"
     assert clock.now() == before
     clock.run()
-    assert await clock.wait(ran, 5)
+    assert await clock.machine.wait(ran, 5)
     assert clock.now() > before
 
 
@@ -163,7 +163,7 @@ def test_calls_that_go_by_the_loop_are_found() -> None:
 asyncio.get_running_loop().call_later(1, f)
 await asyncio.sleep(pause)
 await asyncio.sleep(0)
-await clock.sleep(1)
+await clock.machine.sleep(1)
 loop.time()
 await asyncio.wait(tasks)
 await asyncio.wait(tasks, timeout=1)

@@ -144,7 +144,7 @@ class Availability:
                 changed.clear()
             wait = AGAIN_SECONDS if fine else delay
             delay = RETRY_SECONDS[0] if fine else min(delay * 2, RETRY_SECONDS[1])
-            if await self._clock.wait(changed, wait):
+            if await self._clock.machine.wait(changed, wait):
                 delay = RETRY_SECONDS[0]
 
     async def _check(self, found: Registration, service: Service) -> Available:

@@ -108,7 +108,7 @@ class Documents:
             fine = await self._fetch(found, found.service)
             wait = REFRESH_SECONDS if fine else delay
             delay = RETRY_SECONDS if fine else min(delay * 2, REFRESH_SECONDS)
-            await self._clock.wait(changed, wait)
+            await self._clock.machine.wait(changed, wait)
 
     async def _fetch(self, registered: Registration, service: Service) -> bool:
         """Fetch the documents of a service; if it does not respond, keep the former ones, marked as stale."""

@@ -74,7 +74,7 @@ class Finalizer:
                 return False
             ended = ("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
         if len(definition["metadata"]["finalizers"]) > 1:
-            await self._clock.sleep(SEEN_SECONDS)
+            await self._clock.machine.sleep(SEEN_SECONDS)
 
         def finish(draft: Draft, clock: Clock) -> None:
             conditions.put(draft, ended, clock)

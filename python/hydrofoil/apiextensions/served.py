@@ -195,7 +195,7 @@ class Served:
     def _failed(self, name: str, fault: BaseException) -> None:
         LOG.error("%s is not served as it says", name, exc_info=fault)
         self._faults[name] = fault
-        self._clock.again(RETRY_SECONDS, partial(self._again, name))
+        self._clock.machine.later(RETRY_SECONDS, partial(self._again, name))
 
     def _again(self, name: str) -> None:
         if name in self._faults:

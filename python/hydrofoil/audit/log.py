@@ -158,7 +158,7 @@ class LogBackend:
         if self._thread is None:
             self._file.close()
             return
-        if not await self._clock.wait(self._idle, LEAVE_SECONDS):
+        if not await self._clock.machine.wait(self._idle, LEAVE_SECONDS):
             self._lost("log", len(self.lines), "the disk does not keep up")
         self._jobs.put(None)
 

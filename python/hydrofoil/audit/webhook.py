@@ -110,7 +110,7 @@ class WebhookBackend:
                 return
             if self._closing.is_set() or strict or attempt == ATTEMPTS - 1:
                 break
-            await self._clock.wait(self._closing, wait * (1.0 + self._chance.between(0.0, JITTER)))
+            await self._clock.machine.wait(self._closing, wait * (1.0 + self._chance.between(0.0, JITTER)))
             wait *= FACTOR
         self._lost("webhook", len(part), why)
 
@@ -140,7 +140,7 @@ class WebhookBackend:
             done = asyncio.Event()
             every = asyncio.gather(*self._calls, return_exceptions=True)
             every.add_done_callback(lambda _: done.set())
-            if not await self._clock.wait(done, LEAVE_SECONDS):
+            if not await self._clock.machine.wait(done, LEAVE_SECONDS):
                 every.cancel()
                 await asyncio.gather(every, return_exceptions=True)
         await self._target.close()

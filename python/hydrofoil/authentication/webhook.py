@@ -134,7 +134,7 @@ class TokenWebhook:
             except _Failed as e:
                 if not e.again or step == STEPS - 1:
                     raise Rejected(str(e)) from None
-            await self._clock.sleep(pause * self._chance.between(1.0, 1.0 + JITTER))
+            await self._clock.machine.sleep(pause * self._chance.between(1.0, 1.0 + JITTER))
             pause *= FACTOR
         raise AssertionError("an attempt returns or raises")
 

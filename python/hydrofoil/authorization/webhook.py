@@ -92,7 +92,7 @@ class Webhook:
                     if not settings.deny:
                         self._metrics.failed_open(settings.name, e.result)
                     return self._failed(str(e))
-                await self._clock.sleep(wait)
+                await self._clock.machine.sleep(wait)
             else:
                 break
         # A refusal with an error is kept as well: it is an answer.

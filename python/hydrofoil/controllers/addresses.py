@@ -93,7 +93,7 @@ class AddressRepair(Controller):
         if age < grace:
             self._young.add(name)
             if self._timer is None:
-                self._timer = self.registry.clock.again(SOON, self._again)
+                self._timer = self.registry.clock.machine.later(SOON, self._again)
             return
         await self._records.remove(name)
 

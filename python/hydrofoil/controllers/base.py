@@ -86,7 +86,7 @@ class EventSource(WatchStream):
         LOG.error("%s failed on events of %s", type(self._controller).__name__, self.resource.plural, exc_info=fault)
         if not self.ended.done():
             self.end()
-            self._controller.registry.clock.again(RETRY_SECONDS, partial(self._controller.again, self))
+            self._controller.registry.clock.machine.later(RETRY_SECONDS, partial(self._controller.again, self))
 
     def cut(self) -> None:
         """End after the last events if no version of the resource is served; metadata has one form in all versions."""
@@ -227,7 +227,7 @@ class Controller(ABC):
             source.pump()
         except FAULTS:
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
-            self.registry.clock.again(RETRY_SECONDS, self.discover)
+            self.registry.clock.machine.later(RETRY_SECONDS, self.discover)
 
     async def stop(self) -> None:
         """Stop the watches and the queue."""

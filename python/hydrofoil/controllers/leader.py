@@ -110,7 +110,7 @@ class Leader:
                 pause *= 1 + (JITTER - 1) * self._registry.chance.below(1000) / 1000
             elif (left := self._renewed + self._options.leader_elect_renew_deadline - stopwatch()) < pause:
                 pause = max(left, 0.0)
-            await self._registry.clock.sleep(pause)
+            await self._registry.clock.machine.sleep(pause)
 
     async def _resign(self) -> None:
         LOG.info("this server no longer runs the controllers: %s", self.identity)

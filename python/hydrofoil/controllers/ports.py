@@ -43,7 +43,7 @@ class PortRepair(Controller):
         self._look()
 
     def _look(self) -> None:
-        self._timer = self.registry.clock.again(INTERVAL, self._look)
+        self._timer = self.registry.clock.machine.later(INTERVAL, self._look)
         self.put("ports")
 
     async def work(self, key: tuple[str, ...]) -> bool:

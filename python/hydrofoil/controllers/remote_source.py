@@ -81,10 +81,10 @@ class RemoteSource:
                 while version:
                     version = await self._watch(version)
                     # A server whose watches end at once gets no storm of them.
-                    await self._clock.sleep(RETRY_SECONDS)
+                    await self._clock.machine.sleep(RETRY_SECONDS)
             except ApiError as e:
                 LOG.info("watching %s of %s: %s", self.resource.plural, self.resource.api_version, e.message)
-            await self._clock.sleep(RETRY_SECONDS)
+            await self._clock.machine.sleep(RETRY_SECONDS)
 
     async def _list(self) -> str:
         version, found = await self._client.items(self.resource, "", self._user)

@@ -204,7 +204,7 @@ class Fairness:
 
     async def _adjusting(self) -> None:
         for turn in itertools.count(1):
-            await self.clock.sleep(PERIOD)
+            await self.clock.machine.sleep(PERIOD)
             if self.bring_back is not None and turn % LOOKS == 0:
                 await self.bring_back()
             if any(level.leaving and level.idle for level in self.levels.values()):

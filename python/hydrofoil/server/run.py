@@ -411,7 +411,7 @@ class Server:
             app.health.shutting_down = True
             if self._serving and self.config.shutdown_delay_duration:
                 # Load balancers see that this server is not ready before it refuses connections (HE-12).
-                await self._clock.sleep(self.config.shutdown_delay_duration)
+                await self._clock.machine.sleep(self.config.shutdown_delay_duration)
         self._serving = False
         if self._leader is not None:
             await self._leader.stop()

@@ -151,7 +151,7 @@ class Queue:
     def _later(self, key: Key) -> None:
         if not self._closed and key not in self._timers:
             self.counts.repeated += 1
-            self._timers[key] = self._clock.again(self._retry, lambda: self._again(key))
+            self._timers[key] = self._clock.machine.later(self._retry, lambda: self._again(key))
 
     def _again(self, key: Key) -> None:
         self._timers.pop(key, None)

@@ -58,7 +58,7 @@ class ServiceAccount(Plugin):
     async def _waiting(self, a: Attributes, name: str) -> None:
         """Wait shortly for an account: a controller makes the default one right after its namespace."""
         for _ in range(TRIES if name == DEFAULT else 1):
-            await self._clock.sleep(RETRY_SECONDS)
+            await self._clock.machine.sleep(RETRY_SECONDS)
             if (account := self._account(a.namespace, name)) is not None:
                 self._give(a, name, account)
                 return

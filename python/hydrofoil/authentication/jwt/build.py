@@ -212,4 +212,4 @@ class JwtTokens:
             if left <= 0:
                 raise ValueError("not all issuers answered in time")
             # Each second, to see another change of the file.
-            await self._clock.wait(fresh.stirred, min(left, 1.0))
+            await self._clock.machine.wait(fresh.stirred, min(left, 1.0))

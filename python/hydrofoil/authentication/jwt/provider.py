@@ -81,7 +81,7 @@ class Provider:
             except FAULTS:
                 LOG.exception("oidc authenticator: initializing plugin for issuer %s", self.url)
             if not self.ready:
-                await self._clock.sleep(AGAIN)
+                await self._clock.machine.sleep(AGAIN)
         await self.refresh()
         self._told()
 

@@ -80,13 +80,13 @@ class Service:
 
     async def _recover(self) -> None:
         while self._unread():
-            await self._clock.sleep(SOON)
+            await self._clock.machine.sleep(SOON)
             try:
                 if not self.problem():
                     await asyncio.to_thread(self._read_again)
                     if self._unread():
                         # They need another key than the plug-in has.
-                        await self._clock.sleep(AGAIN)
+                        await self._clock.machine.sleep(AGAIN)
             except FAULTS:
                 LOG.exception("objects could not be decrypted again")
 
@@ -102,7 +102,10 @@ class Service:
                 self._again.clear()
                 if not await self._once():
                     # Its plug-in may be ready later, without a change of the file.
-                    waits = [asyncio.ensure_future(self._again.wait()), asyncio.ensure_future(self._clock.sleep(AGAIN))]
+                    waits = [
+                        asyncio.ensure_future(self._again.wait()),
+                        asyncio.ensure_future(self._clock.machine.sleep(AGAIN)),
+                    ]
                     try:
                         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
                     finally:

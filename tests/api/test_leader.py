@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from hydrofoil.controllers.leader import Leader
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server, StartError
 from tests.api.calls import get, post
@@ -40,6 +41,12 @@ async def pair(request: pytest.FixtureRequest) -> AsyncIterator[list[Server]]:
         await server.stop()
 
 
+def election(server: Server) -> Leader:
+    """Return the part of a server in the election."""
+    assert server._manager is not None and server._manager._leader is not None
+    return server._manager._leader
+
+
 def leads(server: Server) -> bool:
     return bool(server.controllers)
 
@@ -64,7 +71,7 @@ async def lease(server: Server) -> dict[str, Any]:
 async def test_one_server_runs_the_controllers(pair: list[Server]) -> None:
     leader, other = await one_leads(pair)
     spec = await lease(other)
-    assert spec["holderIdentity"] == leader._leader.identity  # type: ignore[union-attr]
+    assert spec["holderIdentity"] == election(leader).identity
     assert (spec["leaseDurationSeconds"], spec["leaseTransitions"]) == (15, 0)
     first = spec["renewTime"]
 
@@ -89,7 +96,7 @@ async def test_one_server_runs_the_controllers(pair: list[Server]) -> None:
 async def test_a_server_that_stops_hands_over_at_once(pair: list[Server]) -> None:
     leader, other = await one_leads(pair)
     await leader.stop()
-    assert (await lease(other))["holderIdentity"] in ("", other._leader.identity)  # type: ignore[union-attr]
+    assert (await lease(other))["holderIdentity"] in ("", election(other).identity)
 
     async def taken_over() -> bool:
         return leads(other)
@@ -101,8 +108,9 @@ async def test_a_server_that_stops_hands_over_at_once(pair: list[Server]) -> Non
 @lasting_a_second
 async def test_a_server_that_falls_silent_is_replaced(pair: list[Server]) -> None:
     leader, other = await one_leads(pair)
-    assert leader._leader is not None and leader._leader._task is not None
-    leader._leader._task.cancel()
+    task = election(leader)._task
+    assert task is not None
+    task.cancel()
 
     async def taken_over() -> bool:
         return leads(other)
@@ -117,12 +125,11 @@ async def test_a_server_without_its_log_stops_its_controllers_in_time(
     pair: list[Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leader, other = await one_leads(pair)
-    assert leader._leader is not None
 
     async def never() -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(leader._leader, "_attempt", never)
+    monkeypatch.setattr(election(leader), "_attempt", never)
 
     async def taken_over() -> bool:
         assert not (leads(leader) and leads(other))

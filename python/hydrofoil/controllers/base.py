@@ -123,8 +123,6 @@ class Controller(ABC):
     """Its name in `--controllers`; empty: it runs in every server."""
     user = User("system:kube-controller-manager", groups=("system:authenticated",))
     """The user of its writes."""
-    admission: Chain
-    """The admission of its writes; set before the start."""
 
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
@@ -196,8 +194,9 @@ class Controller(ABC):
         """Queue a key unless it is queued."""
         self.queue.put(key)
 
-    def start(self) -> None:
-        """Start the watches and the queue."""
+    def start(self, admission: Chain) -> None:
+        """Start the watches and the queue; its writes pass this admission."""
+        self.admission = admission
         self.discover()
 
     def discover(self) -> None:

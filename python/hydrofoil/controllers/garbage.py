@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import orjson
 
+from hydrofoil.admission.chain import Chain
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
@@ -65,9 +66,9 @@ class GarbageCollector(Controller):
                 seen.add(resource.storage)
                 yield resource
 
-    def start(self) -> None:
+    def start(self, admission: Chain) -> None:
         self._remote.listen(self.discover)
-        super().start()
+        super().start(admission)
 
     async def stop(self) -> None:
         self._remote.forget(self.discover)

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterable
 
+from hydrofoil.admission.chain import Chain
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata
 from hydrofoil.registry.kinds.services import ServiceStrategy
@@ -38,8 +39,8 @@ class PortRepair(Controller):
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         """Do nothing: no resource is watched."""
 
-    def start(self) -> None:
-        super().start()
+    def start(self, admission: Chain) -> None:
+        super().start(admission)
         self._look()
 
     def _look(self) -> None:

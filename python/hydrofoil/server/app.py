@@ -29,6 +29,7 @@ from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
+from hydrofoil.controllers.table import Dependencies
 from hydrofoil.endpoints.context import Context, Filter, Handler, Parts
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
@@ -46,6 +47,7 @@ from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import ROOMS, Config
+from hydrofoil.server.controllers import ControllerManager
 from hydrofoil.server.debug import Debug
 from hydrofoil.server.health import DATA_DIR, KMS, Health
 from hydrofoil.server.listening import is_local
@@ -88,6 +90,7 @@ class App:
         self.config = config
         self.clock = clock
         self.chance = chance
+        self._controls = controls
         self._encryption = encryption
         minor = minor_of(config.emulated_version)
         self.gates = Gates(config.feature_gates, minor)
@@ -234,6 +237,22 @@ class App:
         if self.gates.enabled("ComponentStatusz"):
             found["/statusz"] = pages.statusz
         return found
+
+    def manage(self, elects: bool) -> ControllerManager:
+        """Return the controllers of this server; `elects`: they run in one of several servers."""
+        deps = Dependencies(
+            self.registry,
+            self.hub,
+            self.admission,
+            self.content,
+            self.remote,
+            lambda: self.root_ca,
+            self.authentication.issue.legacy,
+        )
+        seeded = self._controls is not None and self._controls.seeded
+        manager = ControllerManager(self.config, deps, self.listeners, elects=elects, one_by_one=seeded)
+        self.metrics.queues.follow(manager.running)
+        return manager
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""

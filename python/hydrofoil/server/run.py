@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock, machine_seconds
-from hydrofoil.controllers.account_tokens import AccountSecrets
-from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
-from hydrofoil.controllers.addresses import AddressRepair
 from hydrofoil.controllers.base import Controller
-from hydrofoil.controllers.garbage import GarbageCollector
-from hydrofoil.controllers.leader import Leader
-from hydrofoil.controllers.namespace import NamespaceController
-from hydrofoil.controllers.optional import OPTIONAL
-from hydrofoil.controllers.policy_status import PolicyStatus
-from hydrofoil.controllers.ports import PortRepair
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
@@ -31,6 +22,7 @@ from hydrofoil.request import ADMIN
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App, secured
 from hydrofoil.server.config import Config
+from hydrofoil.server.controllers import ControllerManager
 from hydrofoil.server.identity import Identity, folder, given_pair, own_names, write_private
 from hydrofoil.server.identity import identity as made_identity
 from hydrofoil.server.in_memory_certificate import InMemoryCertificate
@@ -54,10 +46,6 @@ HTTPS_PORT = 443
 """The port in objects about a server without one, or with another at each start."""
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
-SETTLE_TURNS = 10_000
-"""The turns of the loop after which controllers that are never idle are no longer waited for."""
-QUIET_TURNS = 4
-"""The turns of the loop after which an event has reached the queue of a controller."""
 FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 HEADERS = 10_000
 """The number of headers, which upstream does not limit: more take longer than a turn of the loop."""
@@ -98,10 +86,7 @@ class Server:
         """The acts of a test, once a server with controls has started."""
         self._storage: Storage | None = None
         self._encryption: Encryption | None = None
-        self.controllers: list[Controller] = []
-        """Those that this server runs; none while another one is elected."""
-        self._repairs: list[Controller] = []
-        self._leader: Leader | None = None
+        self._manager: ControllerManager | None = None
         self.kubeconfig = ""
         """The path of the kubeconfig that the start has written."""
         self._listener: socket.socket | None = None
@@ -198,7 +183,8 @@ class Server:
         loop = asyncio.get_running_loop()
         create = loop.create_unix_server if self._unix else loop.create_server
         self._server = await create(self._sessions or self._web, sock=listener, backlog=BACKLOG)
-        await self._control()
+        self._manager = self.app.manage(self._elects)
+        await self._manager.start()
         await self._write_kubeconfig(address, identity)
         if self.controls is not None and self.guests is not None:
             self.controlling = self._controlled(self.controls, self.guests)
@@ -224,53 +210,6 @@ class Server:
         given = self.config.leader_elect
         return bool(self.config.etcd_servers) if given is None else given
 
-    async def _control(self) -> None:
-        """Start what every server runs, and the controllers, now or when this server is elected."""
-        self.app.metrics.queues.follow(self._running)
-        # No controllers of kube-controller-manager, but part of every server.
-        if AddressRepair.served(self.app.catalog):
-            self._repairs.append(AddressRepair(self.app.registry, self.app.hub))
-        if PortRepair.served(self.app.catalog, self.app.registry):
-            self._repairs.append(PortRepair(self.app.registry, self.app.hub))
-        for repair in self._repairs:
-            await self._begin(repair)
-        if self._elects:
-            self._leader = Leader(self.app.registry, self.config, self._lead, self._follow)
-            self._leader.start()
-        else:
-            await self._lead()
-
-    async def _lead(self) -> None:
-        """Start the controllers that the flags name."""
-        config = self.config
-        if config.controls(NamespaceController.name) and self.app.catalog.find("", "v1", "namespaces"):
-            self.controllers.append(NamespaceController(self.app.registry, self.app.hub, self.app.content))
-        if config.controls(GarbageCollector.name):
-            self.controllers.append(GarbageCollector(self.app.registry, self.app.hub, self.app.content))
-        for optional in OPTIONAL:
-            if config.controls(optional.name) and optional.served(self.app.catalog):
-                self.controllers.append(optional(self.app.registry, self.app.hub))
-        if config.controls(PolicyStatus.name) and PolicyStatus.served(self.app.catalog):
-            self.controllers.append(PolicyStatus(self.app.registry, self.app.hub, self.app.remote))
-        self.controllers += self._of_accounts()
-        for controller in self.controllers:
-            await self._begin(controller)
-
-    async def _follow(self) -> None:
-        """Stop the controllers: another server runs them."""
-        while self.controllers:
-            controller = self.controllers.pop()
-            self.app.listeners.remove(controller.discover)
-            await controller.stop()
-
-    async def _begin(self, controller: Controller) -> None:
-        controller.admission = self.app.admission
-        controller.start()
-        self.app.listeners.append(controller.discover)
-        if self.controls is not None and self.controls.seeded:
-            # Side by side, the first objects of several would get their versions in any order.
-            await self.settle()
-
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
         if self._web is None:
@@ -292,31 +231,15 @@ class Server:
             self.app.control(api.answer)
         return found
 
-    def _running(self) -> list[Controller]:
-        """Return the controllers that run here, with those of every server."""
-        return [*self.controllers, *self._repairs]
+    @property
+    def controllers(self) -> list[Controller]:
+        """Return those that this server runs; none while another one is elected."""
+        return [] if self._manager is None else self._manager.elected
 
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
-        quiet = 0
-        for _ in range(SETTLE_TURNS):
-            quiet = quiet + 1 if all(c.idle for c in self._running()) else 0
-            if quiet == QUIET_TURNS:
-                return
-            await asyncio.sleep(0)
-
-    def _of_accounts(self) -> list[Controller]:
-        """Return the controllers of service accounts, their tokens, and the authority that pods verify."""
-        app, config = self.app, self.config
-        made: list[Controller] = []
-        if config.controls(DefaultAccounts.name) and DefaultAccounts.served(app.catalog):
-            made.append(DefaultAccounts(app.registry, app.hub))
-        if config.controls(RootCa.name) and app.root_ca and RootCa.served(app.catalog):
-            made.append(RootCa(app.registry, app.hub, lambda: app.root_ca))
-        if config.controls(AccountSecrets.name) and AccountSecrets.served(app.catalog):
-            issue = app.authentication.issue
-            made.append(AccountSecrets(app.registry, app.hub, issue.legacy, lambda: app.root_ca))
-        return made
+        if self._manager is not None:
+            await self._manager.settle()
 
     async def _bind(self) -> socket.socket:
         config = self.config
@@ -413,12 +336,8 @@ class Server:
                 # Load balancers see that this server is not ready before it refuses connections (HE-12).
                 await self._clock.machine.sleep(self.config.shutdown_delay_duration)
         self._serving = False
-        if self._leader is not None:
-            await self._leader.stop()
-            self._leader = None
-        for controller in self._running():
-            await controller.stop()
-        self.controllers.clear()
+        if self._manager is not None:
+            await self._manager.stop()
         if app is not None:
             await app.close()
         if self._server is not None:

@@ -1,0 +1,93 @@
+"""The controllers that run in one server: all of them, or those of every server while another one leads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.leader import Leader
+from hydrofoil.controllers.options import ControllerOptions
+from hydrofoil.controllers.table import ELECTED, EVERYWHERE, Dependencies, Descriptor
+
+SETTLE_TURNS = 10_000
+"""The turns of the loop after which controllers that are never idle are no longer waited for."""
+QUIET_TURNS = 4
+"""The turns of the loop after which an event has reached the queue of a controller."""
+
+
+class ControllerManager:
+    """Start and stop the controllers of a server."""
+
+    def __init__(
+        self,
+        options: ControllerOptions,
+        deps: Dependencies,
+        listeners: list[Callable[[], None]],
+        *,
+        elects: bool,
+        one_by_one: bool,
+    ) -> None:
+        """Take the functions that are called when resources come or go.
+
+        `elects`: one of several servers runs the controllers. `one_by_one`: each has settled before the next one
+        starts; side by side, the first objects of several would get their versions in any order.
+        """
+        self._options = options
+        self._deps = deps
+        self._listeners = listeners
+        self._one_by_one = one_by_one
+        self.elected: list[Controller] = []
+        """Those that this server runs while it leads."""
+        self._everywhere: list[Controller] = []
+        self._leader = Leader(deps.registry, options, self._lead, self._follow) if elects else None
+
+    def running(self) -> list[Controller]:
+        """Return the controllers that run here."""
+        return [*self.elected, *self._everywhere]
+
+    async def start(self) -> None:
+        """Start what every server runs, and the rest now or when this server is elected."""
+        await self._start(EVERYWHERE, self._everywhere)
+        if self._leader is not None:
+            self._leader.start()
+        else:
+            await self._lead()
+
+    async def stop(self) -> None:
+        """Stop them all; another server may lead from then on."""
+        if self._leader is not None:
+            await self._leader.stop()
+        for controller in self.running():
+            await controller.stop()
+        self.elected.clear()
+        self._everywhere.clear()
+
+    async def settle(self) -> None:
+        """Wait until the controllers have processed all writes, except for work that they repeat later."""
+        quiet = 0
+        for _ in range(SETTLE_TURNS):
+            quiet = quiet + 1 if all(c.idle for c in self.running()) else 0
+            if quiet == QUIET_TURNS:
+                return
+            await asyncio.sleep(0)
+
+    async def _lead(self) -> None:
+        await self._start((d for d in ELECTED if self._options.controls(d.name)), self.elected)
+
+    async def _follow(self) -> None:
+        while self.elected:
+            controller = self.elected.pop()
+            self._listeners.remove(controller.discover)
+            await controller.stop()
+
+    async def _start(self, descriptors: Iterable[Descriptor], running: list[Controller]) -> None:
+        """Make all before the first one starts: each sees the writes of the others."""
+        deps = self._deps
+        running += [descriptor.make(deps) for descriptor in descriptors if descriptor.is_needed(deps)]
+        # Their number may change meanwhile, when this server is deposed.
+        for controller in list(running):
+            controller.start(deps.admission)
+            self._listeners.append(controller.discover)
+            if self._one_by_one:
+                await self.settle()

@@ -18,8 +18,8 @@ Call = Callable[[], None]
 class Ending(Protocol):
     """A turn that can be asked to end."""
 
-    def arm(self) -> None:
-        """Renew all shares at the end of this turn."""
+    def arm(self, share: Share) -> None:
+        """Renew a share at the end of this turn."""
 
     def set_aside(self, seconds: float) -> None:
         """Count seconds that were not of requests."""
@@ -28,10 +28,12 @@ class Ending(Protocol):
 class Share:
     """A share whose users measure themselves: `left` bounds the next piece of work, `spend` counts it."""
 
-    __slots__ = ("_spent", "_turn", "seconds")
+    __slots__ = ("_armed", "_spent", "_turn", "seconds")
 
     def __init__(self, turn: Ending, seconds: float) -> None:
         self._turn = turn
+        self._armed = False
+        """Whether it is renewed at the end of this turn."""
         self.seconds = seconds
         """The share of each turn."""
         self._spent = 0.0
@@ -44,12 +46,17 @@ class Share:
     def spend(self, seconds: float) -> None:
         """Count the time of a piece of work."""
         # The first piece asks for the end of the turn. A turn without any costs nothing.
-        if not self._spent:
-            self._turn.arm()
+        self._arm()
         self._spent += seconds
+
+    def _arm(self) -> None:
+        if not self._armed:
+            self._armed = True
+            self._turn.arm(self)
 
     def renew(self) -> None:
         """Begin a turn."""
+        self._armed = False
         self._spent = 0.0
 
 
@@ -72,30 +79,38 @@ class CallQueue(Share):
 
     def run(self, call: Call) -> None:
         """Run a call, and count its time."""
+        self._arm()
+        self._measure(call)
+
+    def _measure(self, call: Call) -> None:
         begun = stopwatch()
         try:
             call()
         finally:
             seconds = stopwatch() - begun
             self._turn.set_aside(seconds)
-            self.spend(seconds)
+            self._spent += seconds
 
     def defer(self, call: Call) -> None:
         """Run a call in a later turn, behind all that wait."""
         self._waiting.append(call)
-        self._turn.arm()
+        self._arm()
 
     def renew(self) -> None:
-        """Begin a turn with the calls that wait. A call that fails affects no other."""
-        self._spent = 0.0
+        """Begin a turn with the calls that wait. A call that fails affects no other.
+
+        Time that they spend does not ask for the end of this turn, which would cost each write one more: if it has
+        not been forgotten by the next call, that call may have to wait for a turn without need, and no more.
+        """
+        super().renew()
         waiting = self._waiting
         while waiting and self._spent < self.seconds:
             try:
-                self.run(waiting.popleft())
+                self._measure(waiting.popleft())
             except FAULTS:
                 LOG.exception("deferred work failed")
         if waiting:
-            self._turn.arm()
+            self._arm()
 
 
 class ResumeQueue(Share):
@@ -115,21 +130,22 @@ class ResumeQueue(Share):
             await self.wait()
         else:
             self._taken = True
-            self._turn.arm()
+            self._arm()
 
     async def wait(self) -> None:
         """Continue in a later turn, behind all that wait."""
         place = asyncio.get_running_loop().create_future()
         self._waiting.append(place)
-        self._turn.arm()
+        self._arm()
         await place
 
     def renew(self) -> None:
         """Begin a turn: let the first task that has not left continue."""
+        super().renew()
         self._taken = False
         while self._waiting and not self._taken:
             place = self._waiting.popleft()
             if not place.done():
                 place.set_result(None)
                 self._taken = True
-                self._turn.arm()
+                self._arm()

@@ -33,7 +33,7 @@ class ReadQueue(CallQueue):
         if not self._begun:
             # Reads of earlier turns may be among those counted: only from here on they are of this one.
             self._begun = now
-            self._turn.arm()
+            self._arm()
         elif now - self._begun > self.seconds:
             return False
         self.unasked = STEP

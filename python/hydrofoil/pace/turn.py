@@ -20,7 +20,8 @@ class Turn:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._armed = False
+        self._used: list[Share] = []
+        """The shares to renew at the end of this turn."""
         self.request_clock = engine.RequestClock()
         """The time of requests: it stands still while handshakes, input or watchers have the loop."""
         self.set_aside = self.request_clock.set_aside
@@ -32,7 +33,7 @@ class Turn:
         self.answers = ResumeQueue(self, shares.ANSWERS)
         self.results = ResumeQueue(self, shares.RESULTS)
         self.bookkeeping = ResumeQueue(self, shares.BOOKKEEPING)
-        self._shares: tuple[Share, ...] = (
+        ordered = (
             self.handshakes,
             self.reads,
             self.watchers,
@@ -41,17 +42,20 @@ class Turn:
             self.results,
             self.bookkeeping,
         )
+        self._places: dict[Share, int] = {share: place for place, share in enumerate(ordered)}
 
-    def arm(self) -> None:
-        """Renew all shares at the end of this turn."""
-        if not self._armed:
-            self._armed = True
+    def arm(self, share: Share) -> None:
+        """Renew a share at the end of this turn."""
+        if not self._used:
             self._loop.call_soon(self._end)
+        self._used.append(share)
 
     def _end(self) -> None:
         """Begin the next turn: the classes continue in the order of their shares."""
-        self._armed = False
-        for share in self._shares:
+        used, self._used = self._used, []
+        if len(used) > 1:
+            used.sort(key=self._places.__getitem__)
+        for share in used:
             share.renew()
 
 

@@ -126,7 +126,7 @@ def reads_of_turn(work: Work, queue: ReadQueue, count: int, seconds: float) -> i
 
 async def test_few_reads_are_never_measured(turn: Turn, work: Work) -> None:
     assert reads_of_turn(work, turn.reads, STEP - 1, 0.0) == STEP - 1
-    assert not turn._armed
+    assert not turn._used
 
 
 async def test_reads_of_many_turns_do_not_add_up(turn: Turn, work: Work) -> None:

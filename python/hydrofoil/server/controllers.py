@@ -67,7 +67,9 @@ class ControllerManager:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         quiet = 0
         for _ in range(SETTLE_TURNS):
-            quiet = quiet + 1 if all(c.idle for c in self.running()) else 0
+            # A controller without keys is not done while its watches have events that take several turns.
+            done = self._deps.hub.idle and all(c.idle for c in self.running())
+            quiet = quiet + 1 if done else 0
             if quiet == QUIET_TURNS:
                 return
             await asyncio.sleep(0)

@@ -90,6 +90,11 @@ class Hub:
         if self._waiting:
             self._arm()
 
+    @property
+    def idle(self) -> bool:
+        """Report whether no woken watcher waits for a later turn: all events so far have reached their streams."""
+        return not self._waiting
+
     def again(self, token: int) -> None:
         """Serve a watcher once more in a later turn."""
         self._waiting.append(token)

@@ -83,8 +83,10 @@ async def test_many_are_served_at_the_end_of_the_turn(hub: Hub, woken: Woken) ->
     woken.tokens = list(range(1, WATCHERS_AT_ONCE + 2))
     hub.wake()
     assert not any(stream.calls for stream in made)
+    assert not hub.idle
     await asyncio.sleep(0)
     assert all(stream.calls == ["pump"] for stream in made)
+    assert hub.idle
 
 
 async def test_what_watchers_take_of_a_turn_is_not_time_of_requests(

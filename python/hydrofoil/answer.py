@@ -96,7 +96,7 @@ class Answer(Struct):
     tap: Callable[[Piece], None] | None = None
     """Called with each piece of a stream before it is written."""
     breaks: bool = False
-    """Whether the connection breaks after half of the body, or of the first piece of a stream."""
+    """Whether the connection breaks after half of the first piece of a stream."""
     takes_over: bool = False
     """Whether the stream writes its head itself and keeps the connection: upgrades."""
     framed: bool = False

@@ -59,7 +59,7 @@ class Watching:
         self._context = context
         self._options = options
         self._framed = framed
-        self.error = error
+        self.error = self._frame(error) if error else b""
         """The ERROR event of a watch that cannot begin; empty: none."""
         self.watch: WatchStream | None = None
         """The stream of events; None for a watch that cannot begin."""
@@ -70,7 +70,9 @@ class Watching:
                 bind(context, self.watch)
 
     def _error(self, error: errors.ApiError) -> bytes:
-        data = error_event(self._context, error)
+        return self._frame(error_event(self._context, error))
+
+    def _frame(self, data: bytes) -> bytes:
         return chunk(data) if self._framed else data
 
     async def write(self, line: Line) -> None:
@@ -78,7 +80,7 @@ class Watching:
         watch = self.watch
         if watch is None:
             if self.error:
-                line.write(chunk(self.error) if self._framed else self.error)
+                line.write(self.error)
             return
         with self.streaming(watch, line):
             if not watch.dropped:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from msgspec.structs import replace
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import Answer, Line, Outcome
+from hydrofoil.answer import Answer, Dropped, Line, Outcome
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.fault import Fault, Subject
 from hydrofoil.controls.faults import Faults, at_start, versioned
@@ -169,17 +169,18 @@ def _half(context: Context, answer: Answer) -> Answer:
         raise _break_connection(context)
     if answer.stream is None:
         head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
-        return Answer(answer.status, head, stream=Whole(answer.body), sized=True, breaks=True)
+        return Answer(answer.status, head, stream=Half(answer.body), sized=True)
     answer.breaks = True
     return answer
 
 
-class Whole:
-    """A body of one piece."""
+class Half:
+    """The first half of a body, behind which the connection breaks."""
 
     def __init__(self, body: bytes) -> None:
-        self._body = body
+        self._body = body[: len(body) // 2]
 
     async def write(self, line: Line) -> None:
-        """Write the body."""
+        """Write it. Raise Dropped."""
         line.write(self._body)
+        raise Dropped

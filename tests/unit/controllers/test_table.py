@@ -1,0 +1,10 @@
+"""The table of controllers has those that the flags name."""
+
+from __future__ import annotations
+
+from hydrofoil.controllers.options import NAMES
+from hydrofoil.controllers.table import ELECTED
+
+
+def test_every_name_of_the_flag_is_a_controller() -> None:
+    assert sorted(descriptor.name for descriptor in ELECTED) == sorted(NAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 HTML_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 """The characters that upstream escapes in texts that a browser might show (`responsewriters`)."""
@@ -33,6 +34,11 @@ def quote(text: str) -> str:
         return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
     return f'"{"".join(map(escaped, text))}"'
+
+
+def quote_slice(texts: Iterable[str]) -> str:
+    """Return texts as Go's `%q` shows a slice."""
+    return f"[{' '.join(map(quote, texts))}]"
 
 
 def format_duration(seconds: float) -> str:

@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from importlib import import_module
-from typing import TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
@@ -32,6 +32,12 @@ async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> M
     # Those that were woken together continue one by one: each has work to do with its result.
     await current_turn().results.resume()
     return made
+
+
+def retrieve_result(task: asyncio.Future[Any]) -> None:
+    """Retrieve the result of a call: all its waiters may be gone."""
+    if not task.cancelled():
+        task.exception()
 
 
 async def import_modules(*modules: str) -> None:

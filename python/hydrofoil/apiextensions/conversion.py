@@ -20,6 +20,7 @@ from hydrofoil.outbound.connections import Connections
 from hydrofoil.outbound.endpoint import Endpoint
 from hydrofoil.outbound.services import Services
 from hydrofoil.outbound.trust import Trust, Unreachable, reason
+from hydrofoil.pool import retrieve_result
 
 SECONDS = 30
 """The timeout of a webhook."""
@@ -187,9 +188,3 @@ class Webhook:
 
     def _failed(self, why: str) -> ConversionFailed:
         return ConversionFailed(f'Post "{self._endpoint.url}": {why}')
-
-
-def retrieve_result(task: asyncio.Task[None]) -> None:
-    """Retrieve the result of a call: all its waiters may be gone."""
-    if not task.cancelled():
-        task.exception()

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from hydrofoil.authentication import cache
 from hydrofoil.authentication.login import Login, Rejected, TokenAuthenticator
 from hydrofoil.clock import Clock
+from hydrofoil.errors import aggregate
 from hydrofoil.request import User
 
 AUTHENTICATED, UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
@@ -79,7 +80,7 @@ class Tokens:
             self.fetches.end_fetch(failed=failed)
             self.fetches.end_wait(since)
         if login is None:
-            raise Rejected(aggregate_reasons(reasons))
+            raise Rejected(aggregate(reasons))
         if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:
             self._logins.put(key, login)
         return login
@@ -107,12 +108,6 @@ def readable(token: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def aggregate_reasons(reasons: Sequence[str]) -> str:
-    """Return one text for reasons, each once (apimachinery `util/errors`)."""
-    each = list(dict.fromkeys(reasons))
-    return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
 def add_group(user: User) -> User:

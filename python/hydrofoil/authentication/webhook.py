@@ -14,6 +14,7 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.outbound.bounds import decode_json
 from hydrofoil.outbound.target import Reply, Reset, Target
 from hydrofoil.outbound.trust import Unreachable
+from hydrofoil.pool import retrieve_result
 from hydrofoil.request import User
 
 GROUP = "authentication.k8s.io"
@@ -86,7 +87,7 @@ class TokenWebhook:
         task = self._asked.get(key)
         if task is None:
             task = self._asked[key] = asyncio.create_task(self._review(key, token), name="token review")
-            task.add_done_callback(_retrieve_result)
+            task.add_done_callback(retrieve_result)
         since = self._fetches.wait()
         try:
             # A client that leaves does not end the call for others.
@@ -174,12 +175,6 @@ class TokenWebhook:
                 raise Rejected(why)
             return None
         return Login(_user(status.get("user")), audiences)
-
-
-def _retrieve_result(task: asyncio.Task[Login | None]) -> None:
-    """Retrieve the result of a call: all its waiters may be gone."""
-    if not task.cancelled():
-        task.exception()
 
 
 def _refusal(reply: Reply, found: Any) -> _Failed:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace.pacer import Pacer
+from hydrofoil.pool import retrieve_result
 from hydrofoil.storage.unreadable import Unreadable
 from hydrofoil.watch.work import Work
 
@@ -105,14 +106,14 @@ class Queue:
         if completion is None:
             completion = asyncio.get_running_loop().create_future()
             # No caller may be left to receive a fault, which is in the log.
-            completion.add_done_callback(lambda h: h.cancelled() or h.exception())
+            completion.add_done_callback(retrieve_result)
             if self._closed:
                 completion.cancel()
                 return completion
             self._completions[key] = completion
         self.put(key)
         waiting = asyncio.shield(completion)
-        waiting.add_done_callback(lambda w: w.cancelled() or w.exception())
+        waiting.add_done_callback(retrieve_result)
         return waiting
 
     async def _run(self) -> None:

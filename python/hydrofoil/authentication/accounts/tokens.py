@@ -17,7 +17,7 @@ from hydrofoil.authentication.jose import find_malformation, find_repeated_membe
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Stored
-from hydrofoil.go_text import quote
+from hydrofoil.go_text import quote, quote_slice
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import User
 
@@ -37,11 +37,6 @@ class Counts(Struct):
     manual_uses: int = 0
     invalid_uses: int = 0
     """Uses of legacy tokens that are marked as invalid."""
-
-
-def quote_slice(texts: Sequence[str]) -> str:
-    """Return texts as Go's `%q` shows a slice."""
-    return f"[{' '.join(map(quote, texts))}]"
 
 
 class Signed:

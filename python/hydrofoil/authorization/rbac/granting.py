@@ -10,9 +10,9 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.authorization.rbac.authorizer import RBAC
 from hydrofoil.authorization.rbac.rights import GROUP
-from hydrofoil.authorization.rbac.rules import FULL, Rule, compact, missing, quote_slice, read
+from hydrofoil.authorization.rbac.rules import FULL, Rule, compact, missing, read
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.go_text import quote
+from hydrofoil.go_text import quote, quote_slice
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.rights import decision, exempt
 from hydrofoil.registry.strategy import Strategy

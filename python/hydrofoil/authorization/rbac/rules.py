@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hydrofoil.go_text import quote
+from hydrofoil.go_text import quote_slice
 
 Texts = tuple[str, ...]
 
@@ -46,11 +46,6 @@ class Rule(Struct, frozen=True):
 
 FULL = (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",)))
 """All rights."""
-
-
-def quote_slice(values: Iterable[str]) -> str:
-    """Return texts as Go's `%q` shows a slice."""
-    return f"[{' '.join(map(quote, values))}]"
 
 
 def read(rules: Iterable[dict[str, Any]] | None) -> tuple[Rule, ...]:

@@ -66,7 +66,7 @@ async def starts() -> None:
 
 async def fill(core: Core, count: int) -> None:
     """Store config maps of 1 KB."""
-    registry = core.running.app.registry
+    registry = core.running.app.core.registry
     resource = registry.catalog.find("", "v1", "configmaps")
     assert resource is not None
     collection = registry.collection(resource)
@@ -103,7 +103,7 @@ async def loads() -> None:
 
 async def change(core: Core, names: range) -> None:
     """Change some of them."""
-    registry = core.running.app.registry
+    registry = core.running.app.core.registry
     resource = registry.catalog.find("", "v1", "configmaps")
     assert resource is not None
     collection = registry.collection(resource)

@@ -55,7 +55,7 @@ class Files:
         """
         self._watched.append(_Watched(paths, changed, stamps_of(paths)))
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Begin to look, if any file is watched."""
         if self._watched and self._task is None:
             self._task = asyncio.create_task(self._look(), name="files")

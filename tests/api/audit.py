@@ -43,7 +43,7 @@ class Audited:
 
     def lost(self) -> dict[str, int]:
         """Return the numbers of lost events."""
-        return self.server.app._audit_counts.lost
+        return self.server.app.audit.counts.lost
 
 
 def written(folder: Path, rules: Any, **more: Any) -> str:

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from hydrofoil.options import Texts
-from hydrofoil.server.app import App
+from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.secure import write
@@ -36,7 +36,11 @@ asyncio.run(main())
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     """A server with its controllers, and an authority of its certificate."""
-    monkeypatch.setattr(App, "root_ca", b"the authority")
+
+    async def root_ca(_: Certificates, *, secured: bool) -> bytes:
+        return b"the authority"
+
+    monkeypatch.setattr(Certificates, "root_ca", root_ca)
     server = Server(Config(port=0, enable_admission_plugins=Texts(("ServiceAccount",))))
     await server.start()
     yield server

@@ -201,7 +201,7 @@ async def test_a_full_disk_refuses_requests_where_it_is_asked_for(tmp_path: Path
     async with audited(tmp_path, METADATA, {}, **flags) as a:
         status, body = await a.ask("GET", MAPS)
         assert status == 500 and body == f'Internal Server Error: "{MAPS}": failed to store audit event\n'.encode()
-        counts = a.server.app._audit_counts
+        counts = a.server.app.audit.counts
         assert counts.rejected == 1 and counts.lost == {"log": 1}
 
 

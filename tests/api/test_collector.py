@@ -42,7 +42,7 @@ async def settled(server: Server) -> None:
     collector = next(c for c in server.controllers if type(c).__name__ == "GarbageCollector")
 
     async def idle() -> bool:
-        return not collector.queue and not server.app.hub._waiting
+        return not collector.queue and not server.app.core.hub._waiting
 
     await until(idle)
     await asyncio.sleep(0)

@@ -127,13 +127,13 @@ async def test_each_port_of_a_range_is_given(two: list[Session]) -> None:
 async def test_a_port_without_a_service_is_freed(servers: list[Server], two: list[Session]) -> None:
     """A server that ends between both writes leaves a port recorded, which no other could use again."""
     app = servers[0].app
-    strategy = app.registry.strategies["", "services"]
+    strategy = app.core.registry.strategies["", "services"]
     assert isinstance(strategy, ServiceStrategy)
     assert not await strategy.port_records.take([30007])
     wish = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30007}]}}
     await post(two[1], f"{CORE}/services", wish, 422)
     await post(two[1], f"{CORE}/services", {"metadata": {"name": "other"}, **ported()})
-    repair = PortRepair(app.registry, app.hub)
+    repair = PortRepair(app.core.registry, app.core.hub)
     for _ in range(LOOKS - 1):
         await repair.work(("ports",))
     await post(two[1], f"{CORE}/services", wish, 422)

@@ -138,7 +138,7 @@ async def test_a_client_that_leaves_its_queue_frees_its_place(tmp_path: Path, mo
         await held.wait()
 
     async with server(tmp_path) as made:
-        level = made.server.app.fairness
+        level = made.server.app.limits.fairness
         assert level is not None
         queues = level.levels["global-default"].queues
         monkeypatch.setattr(get_handler, "caught_up", slow)

@@ -67,7 +67,7 @@ async def test_a_panic_is_a_status(
 async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.ClientSession, fault: BaseException) -> None:
     """Others that are woken with it get their events; its reader gets an error and can resume."""
     async with api.get(f"{CONFIGMAPS}?watch=1&fieldSelector=metadata.name!=x") as bad:
-        broken: Any = max(server.app.hub._streams.items())[1]
+        broken: Any = max(server.app.core.hub._streams.items())[1]
         async with api.get(f"{CONFIGMAPS}?watch=1") as good, api.get(f"{CONFIGMAPS}?watch=1") as other:
             broken._watcher = Broken(fault, broken._watcher)
             for name in ("a", "b"):
@@ -136,7 +136,7 @@ async def test_events_are_on_the_wire_before_the_answer(
 async def test_the_websocket_of_a_silent_reader_is_bounded(server: Server, api: aiohttp.ClientSession) -> None:
     """The ring is its queue: events it has not taken are there, in bytes and not in a count of events."""
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1") as socket:
-        stream: Any = max(server.app.hub._streams.items())[1]
+        stream: Any = max(server.app.core.hub._streams.items())[1]
         # A client that does not read.
         socket._response.connection.transport.pause_reading()  # type: ignore[union-attr]
         for i in range(120):
@@ -146,7 +146,7 @@ async def test_the_websocket_of_a_silent_reader_is_bounded(server: Server, api: 
 
 
 async def test_a_node_port_is_given_back_with_the_last_finalizer(server: Server, api: aiohttp.ClientSession) -> None:
-    services: Any = server.app.registry.strategies["", "services"]
+    services: Any = server.app.core.registry.strategies["", "services"]
     body = {"metadata": {"name": "s", "finalizers": ["e.com/f"]}, "spec": {"ports": [{"port": 80}]}}
     made = await post(api, SERVICES, body)
     async with api.delete(f"{SERVICES}/s") as r:
@@ -165,7 +165,7 @@ async def test_a_request_that_ends_after_its_commit_frees_nothing(
     server: Server, api: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The port belongs to the stored service, however the request for it ends."""
-    strategy: Any = server.app.registry.strategies["", "services"]
+    strategy: Any = server.app.core.registry.strategies["", "services"]
     body = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30124}]}}
     with monkeypatch.context() as patched:
 

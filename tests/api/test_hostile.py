@@ -42,7 +42,7 @@ async def answers_in_time(api: aiohttp.ClientSession) -> None:
 
 
 async def test_clients_killed_in_mid_watch(server: Server, api: aiohttp.ClientSession) -> None:
-    own = len(server.app.hub)
+    own = len(server.app.core.hub)
     writers = []
     for _ in range(50):
         _, writer = await connect(server.url)
@@ -50,12 +50,12 @@ async def test_clients_killed_in_mid_watch(server: Server, api: aiohttp.ClientSe
         await writer.drain()
         writers.append(writer)
     async with asyncio.timeout(30):
-        while len(server.app.hub) < own + 50:
+        while len(server.app.core.hub) < own + 50:
             await asyncio.sleep(0.01)
     for writer in writers:
         writer.transport.abort()
     async with asyncio.timeout(30):
-        while len(server.app.hub) > own:
+        while len(server.app.core.hub) > own:
             await asyncio.sleep(0.01)
     await answers_in_time(api)
 

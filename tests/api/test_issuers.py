@@ -66,7 +66,7 @@ async def named(server: Server, session: aiohttp.ClientSession, token: str, want
     for _ in range(500):
         if await name(session, token) == wanted:
             return
-        await server.app.clock.machine.sleep(0.02)
+        await server.app.core.clock.machine.sleep(0.02)
     raise AssertionError(f"{wanted} never logs in")
 
 
@@ -77,7 +77,7 @@ def issuer(helper: Outside, at: str, prefix: str, **more: Any) -> Object:
 
 
 def token(server: Server, helper: Outside, at: str, sub: str = "jane", **more: Any) -> str:
-    now = server.app.clock.seconds()
+    now = server.app.core.clock.seconds()
     key, algorithm = more.pop("key", RSA), more.pop("algorithm", "RS256")
     return signed({"iss": f"{helper.url}/{at}", "aud": "cluster", "sub": sub, "exp": now + 600} | more, key, algorithm)
 
@@ -97,8 +97,8 @@ async def test_flags_of_one_issuer(helper: Outside, tmp_path: Path) -> None:
     async with serving(tmp_path, oidc_issuer_url=url, oidc_client_id="cluster", oidc_ca_file=ca) as (server, session):
         await named(server, session, token(server, helper, "one"), f"{url}#jane")
         for bad in (
-            token(server, helper, "one", exp=server.app.clock.seconds() - 1),
-            token(server, helper, "one", nbf=server.app.clock.seconds() + 400),
+            token(server, helper, "one", exp=server.app.core.clock.seconds() - 1),
+            token(server, helper, "one", nbf=server.app.core.clock.seconds() + 400),
             token(server, helper, "one", aud="other"),
             token(server, helper, "one", key=STRAY),
             token(server, helper, "two"),
@@ -166,7 +166,7 @@ async def test_new_content_of_the_file(helper: Outside, tmp_path: Path) -> None:
                 async with session.get("/metrics", headers=ROOT) as answer:
                     if f'status="failure"}} {count}\n' in await answer.text():
                         return
-                await server.app.clock.machine.sleep(0.02)
+                await server.app.core.clock.machine.sleep(0.02)
             raise AssertionError(f"failure {count} is not counted")
 
         await asyncio.to_thread(stored, Path(path), b"{not yaml")

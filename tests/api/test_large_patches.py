@@ -121,7 +121,7 @@ async def test_large_patches_of_one_object_take_turns(api: aiohttp.ClientSession
 async def test_a_busy_object_is_patched_in_the_end(server: Server, api: aiohttp.ClientSession, pool: Pool) -> None:
     """Writes of others during every attempt do not prevent a large patch."""
     await create(api, {"old": "1"})
-    registry = server.app.registry
+    registry = server.app.core.registry
     resource = next(r for r in registry.catalog.resources() if r.plural == "configmaps")
     collection = registry.collection(resource)
 

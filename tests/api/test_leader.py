@@ -43,8 +43,8 @@ async def pair(request: pytest.FixtureRequest) -> AsyncIterator[list[Server]]:
 
 def election(server: Server) -> Leader:
     """Return the part of a server in the election."""
-    assert server._manager is not None and server._manager._leader is not None
-    return server._manager._leader
+    assert server.app.manager._leader is not None
+    return server.app.manager._leader
 
 
 def leads(server: Server) -> bool:

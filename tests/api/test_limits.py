@@ -89,7 +89,7 @@ async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> Non
         api,
     ):
         reader, writer = await sent(server, POST + BODY[:5])
-        await becomes(lambda: server.app.inflight.writing.taken == 1)
+        await becomes(lambda: server.app.limits.in_flight.writing.taken == 1)
         async with api.post(CONFIGMAPS, json={"metadata": {"name": "refused"}}) as r:
             assert (r.status, r.headers["Retry-After"]) == (429, "1")
             assert r.headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -115,7 +115,7 @@ async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> Non
 async def test_reads_over_the_limit_leave_watches_and_probes_alone(sent: Sender) -> None:
     async with serving(Config(port=0, max_requests_inflight=1, enable_priority_and_fairness=False)) as (server, api):
         _, writer = await stalled_list(sent, server, api)
-        await becomes(lambda: server.app.inflight.reading.taken == 1)
+        await becomes(lambda: server.app.limits.in_flight.reading.taken == 1)
         async with api.get(f"{CONFIGMAPS}/big0") as r:
             assert r.status == 429
         async with api.get(CONFIGMAPS, params={"watch": "1"}) as r:
@@ -123,7 +123,7 @@ async def test_reads_over_the_limit_leave_watches_and_probes_alone(sent: Sender)
         async with api.get("/readyz") as r:
             assert r.status == 200
         writer.transport.abort()
-        await becomes(lambda: server.app.inflight.reading.taken == 0)
+        await becomes(lambda: server.app.limits.in_flight.reading.taken == 0)
         async with api.get(f"{CONFIGMAPS}/big0") as r:
             assert r.status == 200
 
@@ -180,7 +180,7 @@ async def test_a_request_that_takes_too_long(sent: Sender) -> None:
             found = terminations(await r.text())
             assert found == ['code="504",component="apiserver",group="",resource="configmaps"']
         stalled, _ = await stalled_list(sent, server, api)
-        await becomes(lambda: server.app.inflight.reading.taken == 0)
+        await becomes(lambda: server.app.limits.in_flight.reading.taken == 0)
         stalled._transport.resume_reading()  # type: ignore[attr-defined]
         with contextlib.suppress(ConnectionError):
             assert len(await asyncio.wait_for(stalled.read(), 5)) < 30_000_000

@@ -86,7 +86,7 @@ async def test_missing_objects_are_made_again(server: Server, api: aiohttp.Clien
     path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/catch-all"
     async with api.delete(path) as r:
         assert r.status == 200
-    fair = server.app.fairness
+    fair = server.app.limits.fairness
     assert fair is not None and fair.bring_back is not None
     await fair.bring_back()
     async with api.get(path) as r:

@@ -66,7 +66,7 @@ async def test_what_writes_beside_each_other_leave_is_served(api: aiohttp.Client
 
 
 async def test_one_that_cannot_be_made_is_told_and_tried_again(server: Server, api: aiohttp.ClientSession) -> None:
-    catalog = server.app.catalog
+    catalog = server.app.core.catalog
     native = catalog.native
     failed = asyncio.Event()
 

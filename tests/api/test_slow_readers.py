@@ -70,9 +70,8 @@ async def silent(server: Server, request: bytes) -> tuple[asyncio.StreamReader, 
 
 async def cut_off(server: Server) -> None:
     """Wait until the server holds no connection."""
-    assert server._web is not None
     async with asyncio.timeout(10):
-        while server._web.connections:
+        while server.app.connections.connections:
             await asyncio.sleep(0.05)
 
 

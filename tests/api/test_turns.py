@@ -62,9 +62,9 @@ async def fill(
     server: Server, plural: str, body: dict[str, object], group: str = "", owners: object = None, count: int = COUNT
 ) -> None:
     """Store many objects directly, without requests."""
-    resource = server.app.catalog.find(group, "v1", plural)
+    resource = server.app.core.catalog.find(group, "v1", plural)
     assert resource is not None
-    collection, clock = server.app.registry.collection(resource), server.app.clock.native
+    collection, clock = server.app.core.registry.collection(resource), server.app.core.clock.native
     for i in range(count):
         name = f"n{i:05}"
         metadata = {"name": name, "namespace": "bulk", "labels": {"l": str(i % 7)}, "ownerReferences": owners}
@@ -185,8 +185,8 @@ async def test_dependents(policy: str) -> None:
 
         async def known() -> bool:
             return (
-                not any(getattr(stream, "behind", False) for stream in server.app.hub._streams.values())
-                and not server.app.hub._waiting
+                not any(getattr(stream, "behind", False) for stream in server.app.core.hub._streams.values())
+                and not server.app.core.hub._waiting
             )
 
         await until(known)

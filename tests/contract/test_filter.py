@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
-from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.authentication import authentication
+from hydrofoil.endpoints.filters.authorization import authorization
+from hydrofoil.endpoints.filters.deadline import deadline
+from hydrofoil.endpoints.filters.impersonation import impersonation
 from hydrofoil.endpoints.filters.in_flight import InFlight
+from hydrofoil.endpoints.filters.metrics import metrics as count
+from hydrofoil.endpoints.filters.recover import recover
+from hydrofoil.endpoints.filters.request_info import request_info
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, parse
-from hydrofoil.server.chain import Stages, chain
+from hydrofoil.server.chain import Place, chain
 from hydrofoil.server.metrics import Metrics
 from tests.contract.requests import requested
 
@@ -20,9 +27,20 @@ def limits(reading: int = 400) -> InFlight:
     return InFlight(reading, 0, lambda _: None)
 
 
-def stages(route: Handler, places: InFlight | None = None) -> Stages:
-    limit, acting = (places or limits()).filter, Impersonation(ALWAYS_ALLOW)
-    return Stages(Chance(), 60.0, limit, Metrics(), lambda _: ADMIN, acting, ALWAYS_ALLOW, ALWAYS_ALLOW, route)
+def filters(places: InFlight | None = None, more: Mapping[Place, Filter] | None = None) -> dict[Place, Filter]:
+    """Return the filters of a server in which everyone may do everything."""
+    metrics = Metrics()
+    return {
+        Place.RECOVERY: recover,
+        Place.REQUEST_INFO: request_info(Chance()),
+        Place.DEADLINE: deadline(60.0, metrics.terminated),
+        Place.AUTHENTICATION: authentication(lambda _: ADMIN, None, metrics.attempts),
+        Place.IMPERSONATION: impersonation(Impersonation(ALWAYS_ALLOW)),
+        Place.LIMIT: (places or limits()).filter,
+        Place.AUTHORIZATION: authorization(ALWAYS_ALLOW, ALWAYS_ALLOW, metrics.decisions),
+        Place.METRICS: count(metrics.answered, metrics.watching),
+        **(more or {}),
+    }
 
 
 async def fine(_: Context) -> Answer:
@@ -41,7 +59,7 @@ async def test_outer_filters_come_before_the_info_and_inner_ones_after_the_refus
         return inner(context)
 
     context = requested("GET", "/api/v1/pods")
-    found = await chain(stages(fine), outer=[outer], inner=[within])(context)
+    found = await chain(filters(more={Place.FAULTS: within, Place.JOURNAL: outer}), fine)(context)
     assert found.status == 200
     assert seen == [("outer", False), ("inner", True)]
 
@@ -58,7 +76,7 @@ async def test_a_refusal_is_an_answer_too() -> None:
     full = limits(1)
     full.reading.taken = 1
     context = requested("GET", "/api/v1/pods")
-    answer = await chain(stages(fine, full), outer=[journal])(context)
+    answer = await chain(filters(full, {Place.JOURNAL: journal}), fine)(context)
     assert seen == [answer.status] == [429]
 
 
@@ -66,7 +84,7 @@ async def test_what_is_raised_is_a_fault() -> None:
     async def broken(_: Context) -> Answer:
         raise RuntimeError("a fault")
 
-    answer = await chain(stages(broken))(requested("GET", "/api/v1/pods"))
+    answer = await chain(filters(), broken)(requested("GET", "/api/v1/pods"))
     assert answer.status == 500
     assert b"a fault" not in answer.head
 
@@ -77,7 +95,7 @@ async def test_refusals_come_before_the_route_is_asked() -> None:
     async def unasked(_: Context) -> Answer:
         raise AssertionError("the route was asked")
 
-    answer = await chain(stages(unasked))(requested("PUT", "/api/v1/nothing/of/this?timeout=soon"))
+    answer = await chain(filters(), unasked)(requested("PUT", "/api/v1/nothing/of/this?timeout=soon"))
     assert answer.status == 400
 
 
@@ -85,7 +103,7 @@ async def test_a_place_is_given_back_when_the_request_has_ended() -> None:
     """Not when the answer was made: a stream holds its place until its last byte."""
     some = limits()
     context = requested("GET", "/api/v1/pods")
-    await chain(stages(fine, some))(context)
+    await chain(filters(some), fine)(context)
     assert some.reading.taken == 1
     context.ended(200, True)
     context.ended(500, False)

@@ -69,9 +69,7 @@ def maps(storage: Storage) -> Collection:
 
 @pytest.fixture
 async def hub(storage: Storage) -> Hub:
-    hub = Hub(storage, Clock())
-    storage.wake = hub.wake
-    return hub
+    return Hub(storage, Clock())
 
 
 async def test_a_state_begins_with_all_there_is(maps: Collection, hub: Hub) -> None:
@@ -219,7 +217,6 @@ async def test_what_is_loaded_later_is_in_the_state() -> None:
         await other.open()
         try:
             hub = Hub(other, Clock())
-            other.wake = hub.wake
             maps = maps_of(other)
             assert not maps.ready()
             followed = Followed(maps, MAPS, Seen(), hub)

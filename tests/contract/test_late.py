@@ -153,7 +153,6 @@ async def test_waking_comes_from_any_thread(two: Two) -> None:
     """Of Python by a call, of native threads by the descriptor of the view."""
     storage, maps = two.storages[0], maps_of(two.storages[0])
     hub = Hub(storage, Clock())
-    storage.wake = hub.wake
     served = asyncio.Event()
 
     class Stream:

@@ -22,8 +22,6 @@ class Measures(Collector):
     """Metrics that are made when something is to be counted."""
 
     def __init__(self) -> None:
-        self.phases: Collector | None = None
-        """The durations of admission."""
         self._webhooks: WebhookMetrics | None = None
         self._policies: PolicyMetrics | None = None
 
@@ -45,7 +43,7 @@ class Measures(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return what was counted."""
-        for made in (self.phases, self._webhooks, self._policies):
+        for made in (self._webhooks, self._policies):
             if made is not None:
                 yield from made.collect()
 

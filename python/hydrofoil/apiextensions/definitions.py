@@ -48,12 +48,15 @@ class Extensions:
         services: Services,
     ) -> None:
         """`services` locates the webhooks that convert."""
-        self._served = Served(registry, clock, swapped, services)
+        self._served = Served(registry, clock, swapped, services, self._instance_gone)
         definitions = Definitions(registry, resource)
         self.followed = Followed(definitions.collection, resource.native, self._served, hub)
         self.finalizer = Finalizer(definitions, self.followed, clock)
-        self._served.instance_gone = self.finalizer.instance_gone
         self.status = Status(definitions, self.followed, self.finalizer.put, clock)
+
+    def _instance_gone(self, name: str) -> None:
+        # The finalizer reads the served state, which exists before it; instances go only once both serve.
+        self.finalizer.instance_gone(name)
 
     async def close(self) -> None:
         """Stop the work and close the connections to webhooks."""

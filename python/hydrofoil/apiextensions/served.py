@@ -72,15 +72,18 @@ class Served:
         clock: Clock,
         swapped: Callable[[tuple[str, str] | None], None],
         services: Services,
+        instance_gone: Callable[[str], None],
     ) -> None:
         """Call `swapped` when resources were added, changed or removed, with the collection whose streams end, if any.
-        `services` locates the conversion webhooks."""
+
+        `services` locates the conversion webhooks; `instance_gone` is called with the name of a definition when an
+        instance is removed.
+        """
         self._registry = registry
         self._clock = clock
         self._swapped = swapped
         self._services = services
-        self.instance_gone: Callable[[str], None] = lambda _: None
-        """Called with the name of a definition when an instance is removed."""
+        self._instance_gone = instance_gone
         self._present: dict[str, Stored] = {}
         self._accepted: dict[str, dict[str, Any]] = {}
         self._waiting: set[str] = set()
@@ -294,14 +297,11 @@ class Served:
         self._instances[name] = instances
         shard = instances.storage
         if shard not in self._registry.strategies:
-            self._registry.strategies[shard] = InstanceStrategy(self._registry, partial(self._gone, name))
+            self._registry.strategies[shard] = InstanceStrategy(self._registry, partial(self._instance_gone, name))
         # Followed from now on, if loading that is still required.
         self._registry.collection(instances)
         self._registry.catalog.replace(name, made)
         self._swapped(None if known is not None and known.form == plan.form else shard)
-
-    def _gone(self, name: str) -> None:
-        self.instance_gone(name)
 
     def _webhook(self, name: str, conversion: dict[str, Any]) -> Webhook | None:
         """Return the conversion webhook of a definition; a former one closes after its last call."""

@@ -32,6 +32,7 @@ from hydrofoil.authentication.static_tokens import load
 from hydrofoil.authentication.union import Known, Tokens, add_group
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.counting import Histogram
+from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.files import Files
 from hydrofoil.headers import AUTHORIZATION
@@ -73,9 +74,20 @@ class Authentication:
         files: Files,
         *,
         secured: bool,
+        issuer: str = "",
+        trusted: bytes = b"",
+        guests: Guests | None = None,
+        knows_all: bool = False,
     ) -> None:
-        """Without `secured` every request is the admin's, except those with a token of a service account."""
+        """Without `secured` every request is the admin's, except those with a token of a service account.
+
+        `issuer` is the URL of this server, in tokens where flags name no issuer. `trusted` are further authorities of
+        client certificates, in PEM, and `guests` users that a test made.
+        `knows_all`: a request without credentials is refused, whatever flags and configuration allow.
+        """
         self.secured = secured
+        self.issuers = tuple(options.service_account_issuers) or (issuer,)
+        """The issuers of service account tokens; the first one is this server."""
         self.anonymous = options.anonymous_auth is not False
         """Whether requests without credentials are accepted."""
         self._options = options
@@ -95,35 +107,18 @@ class Authentication:
         self.issue: Issue
         """The issue of service account tokens; set at the start."""
         self._keys = Keys(None, ())
-        self._trusted = b""
-        self._guests: Guests | None = None
-        self._strict = False
-        """Whether an unknown token is refused where a request needs none."""
-
-    def add(self, guests: Guests) -> None:
-        """Accept the tokens of users that a test made."""
+        self._trusted = trusted
         self._guests = guests
-        self._strict = guests.strict
-        self._tokens.known.append(Known(guests))
-
-    def forbid_anonymous(self) -> None:
-        """Refuse requests without credentials, whatever flags and configuration allow; to be called after the start."""
-        self.anonymous = False
-        self._nameless = Conditions(enabled=False)
-
-    @property
-    def issuers(self) -> tuple[str, ...]:
-        """Return the issuers of service account tokens; the first one is this server."""
-        return tuple(self._options.service_account_issuers) or (self._registry.issuer,)
+        self._strict = guests is not None and guests.strict
+        """Whether an unknown token is refused where a request needs none."""
+        self._knows_all = knows_all
+        if guests is not None:
+            self._tokens.known.append(Known(guests))
 
     @property
     def audiences(self) -> tuple[str, ...]:
         """Return the audiences of this server."""
         return tuple(self._options.api_audiences) or self.issuers
-
-    def trust(self, pem: bytes) -> None:
-        """Accept client certificates of further authorities; to be called before the start."""
-        self._trusted += pem
 
     def forget(self) -> None:
         """Look at every token anew: the objects that logins rest on are those of another state."""
@@ -246,6 +241,10 @@ class Authentication:
         uri, own = self._options.service_account_jwks_uri, not self._options.service_account_issuers
         return Documents(self._keys, self.issuers[0], uri, address, own=own)
 
+    async def legacy_token(self, account: Stored, secret: str) -> str:
+        """Return the token of an account for a secret, from the start on."""
+        return await self.issue.legacy(account, secret)
+
     async def start(self) -> None:
         """Load keys and begin to follow what changes. Raise ValueError with one line."""
         options = self._options
@@ -274,6 +273,10 @@ class Authentication:
         if options.enable_bootstrap_token_auth:
             known.append(Known(BootstrapTokens(self._registry, self._clock)))
         known += await self._others()
+        if self._knows_all:
+            # After the configuration, which may allow requests without credentials.
+            self.anonymous = False
+            self._nameless = Conditions(enabled=False)
 
     def _of_accounts(self) -> list[Known]:
         """Return the authenticators of service account tokens, with the keys in files. Raise ValueError."""

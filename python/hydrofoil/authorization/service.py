@@ -44,8 +44,13 @@ class Authorization:
         files: Files,
         *,
         secured: bool,
+        distinguishes: bool = False,
     ) -> None:
-        """`secured`: the default mode is RBAC instead of AlwaysAllow. Raise ValueError with one line."""
+        """`secured`: the default mode is RBAC instead of AlwaysAllow. Raise ValueError with one line.
+
+        `distinguishes`: where every caller may do everything, only administrators do so; others have what roles allow
+        them.
+        """
         check(options)
         self._registry = registry
         self._hub = hub
@@ -82,7 +87,9 @@ class Authorization:
         elif made != [ALWAYS_ALLOW]:
             named = zip(made, self.modes, strict=True)
             self.authorizer = self.others = Union([Counted(a, m, name_of(m), self.metrics) for a, m in named])
-        registry.strategies |= self._strategies()
+        if distinguishes and self.open and self.others is not ALWAYS_ALLOW:
+            self.authorizer = self.others
+            self._distinguishes = True
         self.followed: list[Followed[Any]] = []
         """The states that decisions depend on."""
 
@@ -126,12 +133,6 @@ class Authorization:
         files.watch(path, changed=found.changed)
         return found
 
-    def distinguish(self) -> None:
-        """Where every caller may do everything, let only administrators do so: others have what roles allow them."""
-        if self.open and self.others is not ALWAYS_ALLOW:
-            self.authorizer = self.others
-            self._distinguishes = True
-
     @property
     def open(self) -> bool:
         """Report whether every caller may do everything, so that no filter asks."""
@@ -142,7 +143,8 @@ class Authorization:
         """Report whether the default roles and bindings are kept (`rbac/bootstrap-roles`)."""
         return "RBAC" in self.modes or self.others is not self.authorizer or self._distinguishes
 
-    def _strategies(self) -> dict[tuple[str, str], Strategy]:
+    @property
+    def strategies(self) -> dict[tuple[str, str], Strategy]:
         """Return the strategies of roles and bindings, by group and resource."""
         return {
             (GROUP, "roles"): RoleStrategy(self._registry, self.rbac),

@@ -1,94 +1,47 @@
-"""The filter chain of a request, to be read top down (apiserver `pkg/server/config.go`)."""
+"""The filter chain of a request (apiserver `pkg/server/config.go`, `DefaultBuildHandlerChain`)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from enum import IntEnum, auto
 from functools import reduce
-from typing import TYPE_CHECKING
 
-from msgspec import Struct
-
-from hydrofoil.authorization.impersonation import Impersonation
-from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Filter, Handler
-from hydrofoil.endpoints.filters.authentication import Attempts, Login, authentication
-from hydrofoil.endpoints.filters.authorization import Decisions, authorization
-from hydrofoil.endpoints.filters.deadline import deadline
-from hydrofoil.endpoints.filters.impersonation import impersonation
-from hydrofoil.endpoints.filters.metrics import metrics
-from hydrofoil.endpoints.filters.recover import recover
-from hydrofoil.endpoints.filters.request_info import request_info
-from hydrofoil.request import Authorizer
-from hydrofoil.server.metrics import Metrics
-
-if TYPE_CHECKING:
-    # Most servers do not audit or trace, and start without their modules.
-    from hydrofoil.audit.service import Audit
-    from hydrofoil.tracing.service import Tracing
 
 
-class Stages(Struct):
-    """The parts that the filters of one server use."""
+class Place(IntEnum):
+    """The places of filters, to be read top down: a request passes them in this order, its answer in the reverse."""
 
-    chance: Chance
-    request_timeout: float
-    """The time limit of an answer, in seconds."""
-    limit: Filter
-    """The limit on requests in flight."""
-    metrics: Metrics
-    login: Login
-    impersonation: Impersonation
-    authorizer: Authorizer
-    others: Authorizer
-    """The decision on users that callers act as."""
-    route: Handler
-    audit: Audit | None = None
-    attempts: Attempts | None = None
-    decisions: Decisions | None = None
-    tracing: Tracing | None = None
-    asks: bool = False
-    """Whether the truth is in another process, which answers may wait for."""
-
-
-def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filter] = ()) -> Handler:
-    """Return the handler of every request, in the order of `DefaultBuildHandlerChain`.
-
-    `outer` filters run before all others, `inner` ones once the request is known to be allowed.
-    """
-    filters: Sequence[Filter] = (
-        recover,
-        *outer,
-        request_info(stages.chance),
-        deadline(stages.request_timeout, stages.metrics.terminated, asks=stages.asks),
-        *identifying_filters(stages),
-        *tracing_filters(stages),
-        impersonation(stages.impersonation),
-        stages.limit,
-        authorization(stages.authorizer, stages.others, stages.decisions),
-        *inner,
-        metrics(stages.metrics.answered, stages.metrics.watching),
-    )
-    return reduce(around, reversed(filters), stages.route)
+    RECOVERY = auto()
+    """A fault of any other filter is an answer."""
+    LOG = auto()
+    JOURNAL = auto()
+    """The records of a test have every request, refused ones too."""
+    SEQUENCE = auto()
+    """With a seed, requests are answered one by one."""
+    REQUEST_INFO = auto()
+    """What the path asks for: all that follow decide by it."""
+    DEADLINE = auto()
+    AUTHENTICATION = auto()
+    AUDIT = auto()
+    """A record has the user, so it begins behind authentication; a refusal there is recorded by that filter."""
+    TRACING = auto()
+    IMPERSONATION = auto()
+    """Seats are those of the user that a caller acts as."""
+    LIMIT = auto()
+    """Authorization may ask a webhook: a request that waits for it holds a seat."""
+    AUTHORIZATION = auto()
+    FAULTS = auto()
+    """A test's faults hit what would have been answered."""
+    METRICS = auto()
+    """Only what reaches a handler is counted here; refusals are counted by those that refuse."""
 
 
-def identifying_filters(stages: Stages) -> Sequence[Filter]:
-    """Return the filters that find the user of a request, and record it where that is configured."""
-    if stages.audit is None:
-        return (authentication(stages.login, None, stages.attempts),)
-    from hydrofoil.endpoints.filters.audit import audit, unauthenticated
-
-    return authentication(stages.login, unauthenticated(stages.audit), stages.attempts), audit(stages.audit)
+def chain(filters: Mapping[Place, Filter], route: Handler) -> Handler:
+    """Return the handler of every request."""
+    return reduce(wrap, (filters[place] for place in sorted(filters, reverse=True)), route)
 
 
-def tracing_filters(stages: Stages) -> Sequence[Filter]:
-    """Return the filter that traces requests, where that is configured."""
-    if stages.tracing is None:
-        return ()
-    from hydrofoil.endpoints.filters.tracing import tracing
-
-    return (tracing(stages.tracing),)
-
-
-def around(inner: Handler, outer: Filter) -> Handler:
+def wrap(inner: Handler, outer: Filter) -> Handler:
     """Return a handler that passes a filter first."""
     return lambda context: outer(context, inner)

@@ -35,6 +35,11 @@ class Config(
 ):
     """The settings of the command line, with the names of kube-apiserver's flags."""
 
+    @property
+    def elects(self) -> bool:
+        """Report whether one of several servers runs the controllers: by default, of those that share etcd."""
+        return bool(self.etcd_servers) if self.leader_elect is None else self.leader_elect
+
 
 ROOMS: tuple[type, ...] = Config.__bases__
 """The options of each package, in the order of the help."""

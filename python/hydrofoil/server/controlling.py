@@ -11,18 +11,14 @@ from hydrofoil.controls.apply import Reply, apply_objects
 from hydrofoil.controls.documents import Document
 from hydrofoil.controls.waiting import Waits
 from hydrofoil.request import ADMIN
-from hydrofoil.server.app import App
 from hydrofoil.server.kubeconfig import of_token
 from hydrofoil.server.memory import Pipe, ask
+from hydrofoil.server.part import Core
 
 
 class Running(NamedTuple):
-    """A server that has started."""
+    """What acts of a test need of a server that has started."""
 
-    app: App
-    url: str
-    authority: str
-    """Host and port."""
     dial: Callable[[asyncio.BaseProtocol], Pipe]
     """Connect a client in memory, whose requests are the server's own."""
     settle: Callable[[], Awaitable[None]]
@@ -42,11 +38,11 @@ class Credentials(NamedTuple):
 class Controlling:
     """The acts of a test on one server."""
 
-    def __init__(self, running: Running, guests: Guests) -> None:
+    def __init__(self, core: Core, running: Running, guests: Guests) -> None:
         self._running = running
         self._guests = guests
-        app = running.app
-        self.waits = Waits(app.registry, app.hub, app.listeners)
+        self._core = core
+        self.waits = Waits(core.registry, core.hub, core.listeners)
 
     @property
     def admin(self) -> str:
@@ -57,7 +53,7 @@ class Controlling:
         """Send a request of the administrator, which the journal does not have and faults do not hit."""
         running = self._running
         headers = {
-            "Host": running.authority,
+            "Host": self._core.site.authority,
             "Authorization": f"Bearer {self.admin}",
             "Content-Type": media,
             "Accept": "application/json",
@@ -67,7 +63,7 @@ class Controlling:
 
     async def apply(self, documents: Iterable[Document], namespace: str | None) -> list[dict[str, Any]]:
         """Apply objects; return them once they are served. Raise ApiError that names their origin."""
-        made = await apply_objects(self.ask, self._running.app.catalog, documents, namespace)
+        made = await apply_objects(self.ask, self._core.catalog, documents, namespace)
         await self._running.settle()
         return made
 

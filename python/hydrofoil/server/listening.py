@@ -10,6 +10,8 @@ import stat
 from pathlib import Path
 
 BACKLOG = 4096
+HTTPS_PORT = 443
+"""The port in objects about a server without one, or with another at each start."""
 MENDS = {
     errno.EADDRINUSE: " (--port 0 takes any free one)",
     errno.EACCES: " (--port takes one from 1024 on)",
@@ -18,7 +20,11 @@ MENDS = {
 """Advice on a failure to listen."""
 
 
-class ListenError(Exception):
+class StartError(Exception):
+    """A server that cannot start, with a one-line reason."""
+
+
+class ListenError(StartError):
     """An address that cannot be used, with one line."""
 
 
@@ -94,3 +100,30 @@ class UnixSocket:
         with contextlib.suppress(OSError):
             if self._path.stat().st_ino == self._inode:
                 self._path.unlink()
+
+
+class Listener:
+    """The socket of one server, from its bind on: clients may connect before the first answer is ready."""
+
+    def __init__(self, host: str, port: int, unix_socket: str = "") -> None:
+        """Listen. Raise ListenError."""
+        self._unix = UnixSocket(unix_socket) if unix_socket else None
+        self.unix = unix_socket
+        """The path of a Unix socket; empty for an address."""
+        if self._unix is not None:
+            self.socket = self._unix.listener
+            self.host, self.port = "localhost", port or HTTPS_PORT
+        else:
+            self.socket = listen(host, port)
+            self.host, self.port = self.socket.getsockname()[:2]
+
+    @property
+    def authority(self) -> str:
+        """Return host and port, as in the header Host."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def close(self) -> None:
+        """Stop listening, and remove a Unix socket; again is no error."""
+        self.socket.close()
+        if self._unix is not None:
+            self._unix.remove()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+from hydrofoil.authentication.accounts.tokens import Counts as TokenCounts
 from hydrofoil.authentication.cache import BUCKETS, Fetches
 from hydrofoil.counting import Histogram
 from hydrofoil.endpoints.filters.authentication import Attempts
@@ -122,3 +124,22 @@ class Credentials:
         lives = HistogramMetricFamily("apiserver_client_certificate_expiration_seconds", text)
         lives.add_metric((), self._lives.cumulative(), self._lives.sum)
         yield lives
+
+
+class TokenUses(Collector):
+    """Uses of service account tokens (`pkg/serviceaccount/metrics.go`)."""
+
+    def __init__(self, counts: TokenCounts) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterable[Metric]:
+        counts = self._counts
+        for name, text, value in (
+            ("legacy_tokens", "legacy service account tokens", counts.legacy),
+            ("stale_tokens", "stale projected service account tokens", counts.stale),
+            ("valid_tokens", "valid projected service account tokens", counts.valid),
+            ("legacy_auto_token_uses", "auto-generated legacy tokens", counts.auto_uses),
+            ("legacy_manual_token_uses", "manually created legacy tokens", counts.manual_uses),
+            ("invalid_legacy_auto_token_uses", "invalid auto-generated legacy tokens", counts.invalid_uses),
+        ):
+            yield CounterMetricFamily(f"serviceaccount_{name}", f"[ALPHA] Cumulative {text} used", value)

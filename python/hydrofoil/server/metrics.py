@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from hydrofoil.endpoints.filters.authentication import Attempts
@@ -17,24 +17,16 @@ from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.endpoints.watching import Watching
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pace.pacer import Pacer
-from hydrofoil.server import deprecated
 from hydrofoil.server.build_metrics import BuildMetrics, families_by_stability
-from hydrofoil.server.login_metrics import Credentials, Logins
+from hydrofoil.server.login_metrics import Logins
 from hydrofoil.server.queue_metrics import QueueMetrics
 from hydrofoil.server.request_metrics import Requests
-from hydrofoil.server.store_metrics import Handshakes, StoreMetrics
 from hydrofoil.server.watch_metrics import Watched, Watches
 
 if TYPE_CHECKING:
     from hydrofoil.answer import Stream
     from hydrofoil.apis.catalog import Resource
-    from hydrofoil.apis.gates import Gates
-    from hydrofoil.authentication.accounts.tokens import Counts as TokenCounts
-    from hydrofoil.authentication.cache import Fetches
-    from hydrofoil.counting import Histogram
     from hydrofoil.endpoints.context import Context
-    from hydrofoil.endpoints.filters.in_flight import InFlight
-    from hydrofoil.registry.store import Registry
     from hydrofoil.request import RequestInfo
 
 
@@ -45,10 +37,8 @@ class Collects(Protocol):
         """Yield their families."""
 
 
-InKinds = tuple[Callable[[], int], Callable[[], int]]
-"""The numbers of requests that read, and that write."""
-Extensions = tuple[Callable[[], int], Callable[[], dict[str, bool]], Callable[[], dict[tuple[str, str], int]]]
-"""The parameters of `ExtensionMetrics`."""
+Snapshot = Callable[[], Collects]
+"""Return the numbers of this moment, for another thread."""
 BODIES = {
     "create": "create",
     "update": "update",
@@ -96,15 +86,14 @@ def _labels(context: Context, verb: str, resource: Resource) -> tuple[str, ...]:
 
 
 class Metrics:
-    """Counts of requests and watches, and sizes of the store."""
+    """Counts of requests and watches, and what the parts of a server count."""
 
-    def __init__(self) -> None:
+    def __init__(self, build: BuildMetrics | None = None, *, hidden: bool = False) -> None:
+        """`hidden`: show what upstream has hidden, too (DEP-29)."""
         self.registry = Collectors()
-        self.requests = Requests()
+        self.requests = Requests(hidden=hidden)
         self.watches = Watches()
-        self._store: Registry | None = None
-        self._extensions: Extensions | None = None
-        self._credentials: Callable[[], tuple[Fetches, Histogram]] | None = None
+        self._snapshots: list[Snapshot] = []
         self.long_running = Gauge(
             "apiserver_longrunning_requests",
             "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
@@ -123,7 +112,9 @@ class Metrics:
         self.decisions = Decisions()
         self.queues = QueueMetrics()
         self.registry.register(self.queues)
-        self._build: BuildMetrics | None = None
+        self._build = build
+        if build is not None:
+            self.registry.register(build)
         ProcessCollector(registry=self.registry)
 
     def reset(self) -> None:
@@ -135,57 +126,11 @@ class Metrics:
         if self._build is not None:
             self._build.forgotten = True
 
-    def watch_store(self, registry: Registry) -> None:
-        """Expose the sizes of a store."""
-        self._store = registry
-        self.registry.register(deprecated.Objects(registry))
-
-    def show_hidden(self, registry: Registry, inflight: InFlight) -> None:
-        """Expose metrics that upstream has hidden, too (DEP-29)."""
-        deprecated.warn()
-        self.registry.register(deprecated.Hidden(registry, inflight))
-        self.requests.hidden = True
-
-    def watch_tokens(self, counts: TokenCounts) -> None:
-        """Expose the numbers of used service account tokens."""
-        self.registry.register(_TokenUses(counts))
-
-    def watch_credentials(self, taken: Callable[[], tuple[Fetches, Histogram]]) -> None:
-        """Expose the use of kept logins, and how long the certificates of requests were still valid."""
-        self._credentials = taken
-
-    def watch_requests(self, running: InKinds, queued: InKinds) -> None:
-        """Expose the numbers of requests in flight and in queues: those that read, and those that write."""
-        for name, text, counts in (
-            ("inflight", "[STABLE] Maximal number of currently used inflight request limit of this apiserver", running),
-            ("inqueue", "[ALPHA] Maximal number of queued requests in this apiserver", queued),
-        ):
-            gauge = Gauge(
-                f"apiserver_current_{name}_requests",
-                f"{text} per request kind in last second.",
-                ("request_kind",),
-                registry=self.registry,
-            )
-            for kind, count in zip(("readOnly", "mutating"), counts, strict=True):
-                gauge.labels(kind).set_function(count)
-
-    def watch_extensions(self, counts: Extensions) -> None:
-        """Expose how often discovery was made, which API services are available, and how often they ceased to be."""
-        self._extensions = counts
-
-    def watch_handshakes(self, failed: Callable[[], int]) -> None:
-        """Expose the number of failed handshakes of TLS."""
-        self.registry.register(Handshakes(failed))
-
-    def show(self, collectors: Iterable[Collector]) -> None:
-        """Expose the metrics of other rooms."""
+    def show(self, collectors: Iterable[Collector], snapshots: Iterable[Snapshot] = ()) -> None:
+        """Expose the metrics of a part; `snapshots` are taken at each look."""
         for collector in collectors:
             self.registry.register(collector)
-
-    def show_build(self, version: Mapping[str, str], gates: Gates) -> None:
-        """Expose what the server is; `version`: the document of `/version`."""
-        self._build = BuildMetrics(version, gates, 0 if self.requests.hidden else len(deprecated.HIDDEN))
-        self.registry.register(self._build)
+        self._snapshots += snapshots
 
     def dropped(self, context: Context) -> None:
         """Count a request refused for lack of a place (`RecordDroppedRequest`), if its resource exists."""
@@ -247,15 +192,7 @@ class Metrics:
             await pacer.pause()
         parts: list[Collects] = [self.requests.taken(), self.watches.taken()]
         parts.append(Logins(self.attempts, self.decisions).taken())
-        if self._credentials is not None:
-            parts.append(Credentials(*self._credentials()))
-        if self._extensions is not None:
-            from hydrofoil.server.extension_metrics import ExtensionMetrics
-
-            aggregations, available, outages = self._extensions
-            parts.append(ExtensionMetrics(aggregations(), available(), outages()))
-        if self._store is not None:
-            parts.append(StoreMetrics.taken(self._store))
+        parts += [snapshot() for snapshot in self._snapshots]
         known = self._build is not None and not self._build.forgotten
         return await asyncio.to_thread(exposition, ready, parts, counted=known)
 
@@ -296,22 +233,3 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects], *, counted: b
     # Integers are written without a fraction, as in Go.
     text = re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
     return text.replace(b"discovery_aggregation_count", b"discovery_aggregation_count_total")
-
-
-class _TokenUses(Collector):
-    """Uses of service account tokens (`pkg/serviceaccount/metrics.go`)."""
-
-    def __init__(self, counts: TokenCounts) -> None:
-        self._counts = counts
-
-    def collect(self) -> Iterable[Metric]:
-        counts = self._counts
-        for name, text, value in (
-            ("legacy_tokens", "legacy service account tokens", counts.legacy),
-            ("stale_tokens", "stale projected service account tokens", counts.stale),
-            ("valid_tokens", "valid projected service account tokens", counts.valid),
-            ("legacy_auto_token_uses", "auto-generated legacy tokens", counts.auto_uses),
-            ("legacy_manual_token_uses", "manually created legacy tokens", counts.manual_uses),
-            ("invalid_legacy_auto_token_uses", "invalid auto-generated legacy tokens", counts.invalid_uses),
-        ):
-            yield CounterMetricFamily(f"serviceaccount_{name}", f"[ALPHA] Cumulative {text} used", value)

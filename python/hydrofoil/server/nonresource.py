@@ -1,4 +1,4 @@
-"""Non-resource paths: discovery, OpenAPI, version, health, metrics."""
+"""Non-resource paths: discovery, OpenAPI, version, and those of other parts."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import asyncio
 import platform
 import sys
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 import orjson
 
 from hydrofoil import __version__
-from hydrofoil.answer import TEXT, Answer, plain
+from hydrofoil.answer import Answer
 from hydrofoil.apis.emulation import OLDEST
-from hydrofoil.apis.gates import Gates
-from hydrofoil.authentication.accounts.openid import CONFIGURATION, HEAD, KEYS
-from hydrofoil.authentication.accounts.openid import Documents as Issuer
 from hydrofoil.discovery.aggregated import (
     API_GROUP,
     API_VERSION,
@@ -39,61 +36,53 @@ from hydrofoil.openapi.definitions import Remote
 from hydrofoil.openapi.documents import Documents as OpenApi
 from hydrofoil.registry.store import Registry
 
-METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-Checked = Callable[[str, str | None, str], tuple[int, str] | None]
-"""Return status and text of a health endpoint or of one of its checks, for a query; None if it is unknown."""
+
+def version_document(release: str, emulated: int) -> dict[str, str]:
+    """Return the document of `/version`; `emulated` is the minor version whose behaviour is shown."""
+    minor = release.removeprefix("v").split(".")[1]
+    return {
+        "major": "1",
+        "minor": minor,
+        "emulationMajor": "1",
+        "emulationMinor": str(emulated),
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": str(max(emulated - 1, OLDEST)),
+        "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
+        "gitCommit": f"hydrofoil-{__version__}",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": f"python{sys.version_info.major}.{sys.version_info.minor}",
+        "compiler": "rustc",
+        "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
+    }
 
 
 class NonResource:
-    """Answers of non-resource paths."""
+    """Answers of non-resource paths: documents here, the rest by the parts of the server that have them."""
 
     def __init__(
         self,
         registry: Registry,
-        checked: Checked,
-        expositions: Mapping[str, Callable[[], Awaitable[bytes]]],
-        forget: Callable[[], None],
         registrations: Registered,
         remote: Remote,
-        address: str,
-        gates: Gates,
-        issuer: Callable[[str], Issuer],
-        pages: Mapping[str, Callable[[Context], Answer]],
-        debug: Callable[[Context, str], Awaitable[Answer | None]],
-        emulated: int,
+        authority: str,
+        version: Mapping[str, str],
+        paths: Mapping[str, Handler],
+        *,
+        hashes: bool,
     ) -> None:
-        """Take `expositions` as metrics by path, `forget` as their reset, `issuer` as the documents of tokens."""
-        self._issuer = issuer
-        self.controls: Handler | None = None
-        """The answers of the test controls, if they are on."""
-        self._pages = pages
-        self._debug = debug
+        """Take the document of `/version`, and handlers by path; one that ends in a slash has a whole first segment.
+
+        `hashes`: discovery has those of stored versions.
+        """
         self._catalog = registry.catalog
-        self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
+        self._discovery = Documents(registry.catalog, registrations, hashes=hashes)
         self.aggregated = Aggregated(registry.catalog, registrations)
         self._making = asyncio.Lock()
         self._openapi = OpenApi(registry, remote, registry.clock)
-        self._checked = checked
-        self._expositions = expositions
-        self._forget = forget
-        self.address = address
-        minor = self._catalog.release.removeprefix("v").split(".")[1]
-        self.version = {
-            "major": "1",
-            "minor": minor,
-            "emulationMajor": "1",
-            "emulationMinor": str(emulated),
-            "minCompatibilityMajor": "1",
-            "minCompatibilityMinor": str(max(emulated - 1, OLDEST)),
-            "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
-            "gitCommit": f"hydrofoil-{__version__}",
-            "gitTreeState": "clean",
-            "buildDate": "1970-01-01T00:00:00Z",
-            "goVersion": f"python{sys.version_info.major}.{sys.version_info.minor}",
-            "compiler": "rustc",
-            "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
-        }
-        """The document of `/version`."""
+        self._authority = authority
+        self._version = version
+        self._paths = paths
 
     async def answer(self, context: Context) -> Answer:
         """Return the answer for a non-resource path. Raise ApiError 404 and 405."""
@@ -107,16 +96,11 @@ class NonResource:
         trimmed = path.rstrip("/") or "/"
         if trimmed == "/version" and method != "GET":
             raise method_not_allowed()
-        if head in ("healthz", "livez", "readyz"):
-            return await self._healthy(context)
-        if path in self._expositions:
-            if method == "DELETE" and path == "/metrics":
-                self._forget()
-                return respond.answer(context, 200, b"metrics reset\n", TEXT)
-            return respond.answer(context, 200, await self._expositions[path](), METRICS)
+        if (handler := self._paths.get(path) or self._paths.get(f"/{head}/")) is not None:
+            return await handler(context)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get(ACCEPT, ""))
-            body = orjson.dumps(self.version, option=orjson.OPT_INDENT_2)
+            body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
             return respond.answer(context, 200, body, JSON)
         if path in ("/openapi", "/openapi/", "/openapi/v2/"):
             return await missing(context)
@@ -127,40 +111,11 @@ class NonResource:
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
             async with self._making:
                 return await asyncio.to_thread(lambda: answer_document(context, self._openapi.answer(context, trimmed)))
-        if trimmed.startswith((CONFIGURATION, KEYS)):
-            return await self._issued(context, trimmed)
         if trimmed in ("/", "/index.html"):
             return respond.answer(context, 200, self._root(), JSON)
-        if path in self._pages:
-            return self._pages[path](context)
-        if head == "debug" and (page := await self._debug(context, path)) is not None:
-            return page
         if head in ("api", "apis"):
             return await self._discover(context, trimmed)
-        if head == "hydrofoil" and self.controls is not None:
-            return await self.controls(context)
         return await missing(context)
-
-    async def _issued(self, context: Context, path: str) -> Answer:
-        """Return a document of the issuer, for verifiers of its tokens elsewhere."""
-        issuer = self._issuer(self.address)
-        found = await issuer.document(path)
-        if found is None:
-            if issuer.served() and path.startswith((f"{CONFIGURATION}/", f"{KEYS}/")):
-                raise no_such_resource()
-            return await missing(context)
-        if context.request.method != "GET":
-            raise method_not_allowed()
-        media, body = found
-        return complete_answer(context, Answer(200, b"%sContent-Type: %s\r\n" % (HEAD, media.encode()), body))
-
-    async def _healthy(self, context: Context) -> Answer:
-        _, endpoint, *name = context.info.path.split("/", 2)
-        found = self._checked(endpoint, name[0] if name else None, context.info.query)
-        if found is None:
-            return await missing(context)
-        status, text = found
-        return plain(status, text, context.common)
 
     def _root(self) -> bytes:
         paths = {"/api", "/apis", "/apis/", "/healthz", "/livez", "/readyz", *self._catalog.paths}
@@ -174,7 +129,7 @@ class NonResource:
 
     async def _discover(self, context: Context, path: str) -> Answer:
         method, accept = context.request.method, context.request.headers.get(ACCEPT, "")
-        body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
+        body = self._discovery.core(self._authority) if path == "/api" else self._discovery.document(path)
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):

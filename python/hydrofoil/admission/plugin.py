@@ -12,7 +12,25 @@ from hydrofoil.watch.follow import Followed
 
 
 class Plugin(Protocol):
-    """One plug-in; a step that it does not override is never called."""
+    """One plug-in; a step that it does not override is never called.
+
+    `admission/order.py` names the plug-ins in upstream's order. A phase of a chain has those that handle a request:
+
+    >>> from hydrofoil.admission.chain import Chain
+    >>> from hydrofoil.apis.catalog import Catalog
+    >>> class DefaultLabel(Plugin):
+    ...     name = "DefaultLabel"
+    ...     def handles(self, resource, subresource, operation):
+    ...         return operation == "CREATE" and resource.plural == "pods"
+    ...     def mutate(self, a):
+    ...         a.draft.set(["metadata", "labels", "team"], b'"none"')
+    >>> chain, catalog = Chain([DefaultLabel()]), Catalog()
+    >>> def count(plural):
+    ...     mutating, validating = chain.phases_of(catalog.find("", "v1", plural), "", "CREATE")
+    ...     return len(mutating.steps), len(validating.steps)
+    >>> count("pods"), count("secrets")
+    ((1, 0), (0, 0))
+    """
 
     name: str = ""
     """Its name in flags and metrics."""

@@ -30,7 +30,36 @@ def now(clock: Clock, seconds: int = 0) -> bytes:
 
 
 class Strategy:
-    """The default behaviour; the few kinds that differ override a step."""
+    """The default behaviour; the few kinds that differ override a step.
+
+    Field rules are native (`rust/schema`). A step is here where it allocates, looks at other objects or acts on them.
+
+    >>> import asyncio
+    >>> from hydrofoil.apis.catalog import Catalog
+    >>> from hydrofoil.clock import Chance
+    >>> from hydrofoil.errors import ApiError, forbidden
+    >>> from hydrofoil.registry.store import Registry
+    >>> from hydrofoil.storage.local import LocalLog
+    >>> from hydrofoil.storage.view import Storage
+    >>> class Reserved(Strategy):
+    ...     async def authorize(self, write, draft, old, plural):
+    ...         if draft.names[0].startswith("kube-"):
+    ...             raise forbidden("", plural, draft.names[0], "the prefix is reserved")
+    >>> async def main():
+    ...     storage, catalog, strategies = Storage(LocalLog(), Clock()), Catalog(), {}
+    ...     await storage.open()
+    ...     registry = Registry(catalog, storage, Clock(), Chance(), strategies)
+    ...     strategies["", "configmaps"] = Reserved(registry)
+    ...     maps = catalog.find("", "v1", "configmaps")
+    ...     draft, _ = maps.native.decode(b'{"metadata": {"name": "kube-x"}}', "json")
+    ...     try:
+    ...         await registry.create(maps, "n", draft, Write())
+    ...     except ApiError as e:
+    ...         print(e.code, e.message)
+    ...     await storage.close()
+    >>> asyncio.run(main())
+    403 configmaps "kube-x" is forbidden: the prefix is reserved
+    """
 
     collected = True
     """Whether a deletion may wait for dependents (`rest.Unsupported` if not)."""

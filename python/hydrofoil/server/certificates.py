@@ -13,12 +13,12 @@ from hydrofoil.files import Files
 from hydrofoil.server.config import Config
 from hydrofoil.server.identity import Identity, folder, given_pair, own_names
 from hydrofoil.server.identity import identity as make_identity
-from hydrofoil.server.in_memory_certificate import InMemoryCertificate
 from hydrofoil.server.listening import Listener, StartError, is_local, reason
 from hydrofoil.server.serving import BadCertificate, Serving
 
 if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
+    from hydrofoil.server.in_memory_certificate import InMemoryCertificate
 
 
 class Certificates:
@@ -40,6 +40,8 @@ class Certificates:
         identity, serving = await _load(config, listener, clock)
         found = cls(config, listener, identity, serving)
         if serving is None and guests is not None and not listener.unix:
+            from hydrofoil.server.in_memory_certificate import InMemoryCertificate
+
             found.in_memory = InMemoryCertificate(partial(own_names, listener.host, config.service_cluster_ip_range))
         return found
 

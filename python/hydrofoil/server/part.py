@@ -60,6 +60,7 @@ class Part(Struct, Generic[T], kw_only=True):
     reverse is that of the ends. A part sees the core and the features of the parts before it, in its arguments: nothing
     is set in it afterwards.
 
+    >>> from hydrofoil.answer import plain
     >>> async def answer(context):
     ...     return plain(200, "hello\\n", context.common)
     >>> part = Part(feature=None, paths={"/hello": answer})

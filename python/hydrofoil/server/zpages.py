@@ -64,12 +64,14 @@ def settings(config: object, rooms: tuple[type, ...]) -> dict[str, str]:
 class Pages:
     """The two pages of one server."""
 
-    def __init__(self, config: object, rooms: tuple[type, ...], clock: Clock, minor: int) -> None:
+    def __init__(
+        self, config: object, rooms: tuple[type, ...], clock: Clock, minor: int, began: tuple[float, str]
+    ) -> None:
+        """`began` is the start of the server, in seconds since 1970 and as text."""
         self._config = config
         self._rooms = rooms
         self._clock = clock
-        self._begun = clock.seconds()
-        self._started = clock.text()
+        self._begun, self._started = began
         self._minor = minor
 
     def flagz(self, context: Context) -> Answer:

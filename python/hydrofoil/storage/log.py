@@ -84,7 +84,33 @@ class Source(Protocol):
 
 
 class Log(Source, Protocol):
-    """A log of conditional writes. No revision is assigned twice, over restarts and crashes."""
+    """A log of conditional writes. No revision is assigned twice, over restarts and crashes.
+
+    The contract tests (`tests/contract`) run on every log: one that passes them serves the whole API. A log over
+    another one is the shortest:
+
+    >>> import asyncio
+    >>> from hydrofoil.apis.catalog import Catalog
+    >>> from hydrofoil.storage.local import LocalLog
+    >>> from hydrofoil.storage.view import Storage
+    >>> class CountingLog(LocalLog):
+    ...     commits = 0
+    ...     async def commit(self, change):
+    ...         self.commits += 1
+    ...         return await super().commit(change)
+    >>> async def main(log):
+    ...     storage = Storage(log, Clock())
+    ...     await storage.open()
+    ...     maps = Catalog().find("", "v1", "configmaps")
+    ...     collection = storage.collection(maps.storage, maps.native)
+    ...     draft, _ = maps.native.decode(b'{"metadata": {"name": "a", "namespace": "n"}}', "json")
+    ...     stored = await collection.create(draft)
+    ...     assert collection.get(maps.native, "n", "a").revision == stored.revision
+    ...     await storage.close()
+    ...     return log.commits
+    >>> asyncio.run(main(CountingLog()))
+    1
+    """
 
     def commit(self, change: Change) -> Coroutine[Any, Any, Stored]:
         """Write, and return once the change is acknowledged and in the view: the new version, or the last state of a

@@ -19,7 +19,39 @@ V = TypeVar("V")
 
 
 class State(Protocol):
-    """A function of objects: it does not wait, write or read the time."""
+    """A function of objects: it does not wait, write or read the time.
+
+    The same objects give the same state, in whichever order and pieces they arrive: servers over one log agree, and a
+    restore is a replacement like any other.
+
+    >>> import asyncio
+    >>> from hydrofoil.apis.catalog import Catalog
+    >>> from hydrofoil.clock import Clock
+    >>> from hydrofoil.storage.local import LocalLog
+    >>> from hydrofoil.storage.view import Storage
+    >>> class Names:
+    ...     def __init__(self):
+    ...         self.names = set()
+    ...     def replace(self, objects):
+    ...         self.names = {stored.name for stored in objects}
+    ...     def apply(self, old, new):
+    ...         self.names -= {stored.name for stored in (old,) if stored}
+    ...         self.names |= {stored.name for stored in (new,) if stored}
+    ...     async def settle(self):
+    ...         pass
+    >>> async def main():
+    ...     storage = Storage(LocalLog(), Clock())
+    ...     await storage.open()
+    ...     maps = Catalog().find("", "v1", "configmaps")
+    ...     collection = storage.collection(maps.storage, maps.native)
+    ...     followed = Followed(collection, maps.native, Names(), Hub(storage, Clock()))
+    ...     draft, _ = maps.native.decode(b'{"metadata": {"name": "a", "namespace": "n"}}', "json")
+    ...     await collection.create(draft)
+    ...     print(followed.state.names)
+    ...     await storage.close()
+    >>> asyncio.run(main())
+    {'a'}
+    """
 
     def replace(self, objects: Iterable[Stored]) -> None:
         """Replace the state by all present objects, at first and when the history has expired."""

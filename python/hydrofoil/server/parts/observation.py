@@ -19,16 +19,14 @@ from hydrofoil.endpoints.filters.request_info import request_info
 from hydrofoil.endpoints.route import missing
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.server.chain import Place
-from hydrofoil.server.config import ROOMS
-from hydrofoil.server.debug import Debug
 from hydrofoil.server.health import DATA_DIR, STORAGE, Health
 from hydrofoil.server.part import Core, Part, nothing
 from hydrofoil.server.slis import Slis
-from hydrofoil.server.zpages import Pages
 
 if TYPE_CHECKING:
     # Most servers do not audit or trace, and start without their modules.
     from hydrofoil.audit.service import Audit
+    from hydrofoil.server.zpages import Pages
     from hydrofoil.tracing.service import Tracing
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
@@ -118,19 +116,29 @@ def health(core: Core) -> Part[Health]:
 
 
 def pages(core: Core, fairness: Fairness | None) -> Part[None]:
-    """Return the pages with flags and state, as far as their gates are on, and those below `/debug`."""
-    config = core.config
-    debug = Debug(fairness, profiling=config.profiling)
-    about = Pages(config, ROOMS, core.clock, core.minor)
+    """Return the pages with flags and state, as far as their gates are on, and those below `/debug`.
+
+    Their modules are loaded with the first look.
+    """
+    config, began = core.config, (core.clock.seconds(), core.clock.text())
 
     async def answer(context: Context) -> Answer:
+        from hydrofoil.server.debug import Debug
+
+        debug = Debug(fairness, profiling=config.profiling)
         return await debug.answer(context, context.info.path) or await missing(context)
 
+    def about() -> Pages:
+        from hydrofoil.server.config import ROOMS
+        from hydrofoil.server.zpages import Pages
+
+        return Pages(config, ROOMS, core.clock, core.minor, began)
+
     async def flags(context: Context) -> Answer:
-        return about.flagz(context)
+        return about().flagz(context)
 
     async def status(context: Context) -> Answer:
-        return about.statusz(context)
+        return about().statusz(context)
 
     paths: dict[str, Handler] = {"/debug/": answer}
     if core.gates.enabled("ComponentFlagz"):

@@ -147,17 +147,24 @@ def of_compatibility() -> str:
 
 
 def of_rooms() -> str:
-    """Return a list of the packages, with the first sentence of each docstring."""
+    """Return a list of the packages and crates, with the first sentence of the docstring of each."""
     package = Path(hydrofoil.__file__).parent
     lines = [
-        "# Rooms of the package",
+        "# Rooms",
         "",
-        "Made from the docstrings of the packages, which describe their files (`make docs`).",
+        "Made from the docstrings of the packages and crates, which describe their files (`make docs`).",
+        "",
+        "## In Python",
         "",
     ]
     for path in sorted(package.glob("*/__init__.py")):
         summary = (ast.get_docstring(ast.parse(path.read_text())) or "").partition("\n")[0]
         lines.append(f"- **{path.parent.name}**: {summary}")
+    lines += ["", "## In Rust", ""]
+    for path in sorted((package.parents[1] / "rust").glob("*/src/lib.rs")):
+        text = path.read_text().partition("//!\n")[0]
+        sentence = " ".join(line.removeprefix("//! ") for line in text.splitlines() if line.startswith("//!"))
+        lines.append(f"- **{path.parents[1].name}**: {sentence}")
     return "\n".join(lines) + "\n"
 
 

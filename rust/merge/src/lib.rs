@@ -1,4 +1,14 @@
 //! Patches of API objects, and the ownership of fields.
+//!
+//! JSON patch, merge patch, strategic merge patch, server-side apply, managed fields. Owners are compared in the
+//! version of each (`versions.rs`); a conversion by a webhook ends the attempt, which is made again with its result
+//! (`rust/engine/src/write/conversions.rs`, `registry/session.py`).
+//!
+//! - **Managed fields stay text.** `fieldsV1` is kept as canonical JSON (`Value::Raw`) and read as a set of paths only
+//!   where a manager's fields change: it is half of many objects, and most writes leave most of it alone.
+//!
+//! - **A configuration that is plain JSON is read as JSON**, though its type is YAML; exponents, halves of surrogate
+//!   pairs, merge keys and line breaks, which the two read differently, are left to the YAML reader.
 
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -3,6 +3,8 @@
 //! The times that classes of work may take of a turn are in `python/hydrofoil/pace/shares.py`, which also gives native
 //! code its slices. A size is used where the time of work is known before it begins; each is the work of a tenth of a
 //! millisecond to a millisecond on a core of 3 GHz.
+//!
+//! The sizes that send work off the loop; the rest of the table is `pace/sizes.py`.
 
 /// The bytes of input, together with the object it changes, from which work leaves the loop.
 ///

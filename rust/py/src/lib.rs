@@ -1,4 +1,7 @@
 //! The Python binding: it only converts and calls. Methods are documented at those of the engine that they call.
+//!
+//! Each class is a handle (`handles.rs`); `logins.rs` keeps logins and `fairness.rs` drives the queues of priority
+//! levels, both on the clock of the server.
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 

@@ -3,6 +3,10 @@
 //! Every function here takes a decoded object in loose form (see
 //! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
+//!
+//! The rules. `kinds/` has a file or folder per kind: defaults, preparation, validation, warnings, table cells,
+//! conversion, and its `STRATEGY`; `rules/` has the rules that kinds share (metadata, names, selectors, pod templates);
+//! `custom/` compiles definitions; `jsonpath/mod.rs` has the paths of printer columns and of warnings.
 
 // Input must not make the server panic: each place that could has been looked at.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -5,6 +5,10 @@
 //! lock at once; watchers are cursors into the ring. With an external source, its feed applies events to the view at
 //! their revisions there; [`Local`] is a log of its own, which checks preconditions and assigns revisions inside that
 //! lock.
+//!
+//! `view/` (tree, leaves, ring, shards, watchers, interest index, selectors, continue tokens) and `local/mod.rs`
+//! (preconditions and revisions of the local log). A restore compares two trees by the identity of their leaves
+//! (`view/checkpoint.rs`) and makes each leaf that differs once (`view/tree/edit.rs`).
 
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -1,6 +1,9 @@
 //! TLS without I/O, certificates of clients, and certificates that a server makes for itself.
 //!
 //! rustls does the protocol and webpki validates chains. Nothing here reads files, sockets or the time.
+//!
+//! TLS connections without I/O on rustls, chains of client certificates (webpki) with Go's rules and messages, the
+//! certificates that a server makes for itself, and the digests of tokens (`token.rs`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
 

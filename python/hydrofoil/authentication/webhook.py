@@ -71,6 +71,7 @@ class TokenWebhook:
         self._kept: dict[Key, tuple[int, Login | None]] = {}
         self._asked: dict[Key, asyncio.Task[Login | None]] = {}
         self._places = asyncio.Semaphore(CALLS)
+        """Calls at once: a flood of unknown tokens must not become one of connections."""
 
     async def authenticate(self, token: str, audiences: Sequence[str]) -> Login | None:
         """Return the login of a token good for one of the audiences; None for one the webhook does not know.

@@ -18,6 +18,7 @@ from typing import Any
 
 NAME = "aiohttp"
 GUARD = threading.RLock()
+"""Held while the package is loaded in parts: a second thread that saw it half loaded would take it for another one."""
 VERSION = re.compile(r"""^__version__ = ["'](.+)["']""", re.MULTILINE)
 """The version, as the package's own code has it."""
 

@@ -33,6 +33,7 @@ class ObjectLocks:
         It is kept from one read of the object to one attempt to write it, and no longer: the consequences of a write
         may write the same object.
         """
+        # Made with the first writer and dropped with the last, so that there are as many as writes under way.
         lock = self._locks.setdefault(key, asyncio.Lock())
         self._writers[key] = self._writers.get(key, 0) + 1
         try:

@@ -79,6 +79,7 @@ class NonResource:
         self._discovery = Documents(registry.catalog, registrations, hashes=hashes)
         self.aggregated = Aggregated(registry.catalog, registrations)
         self._making = asyncio.Lock()
+        """Held while a document is made: one made twice at a time would take twice its megabytes."""
         self._openapi = OpenApi(registry, remote, registry.clock)
         self._authority = authority
         self._version = version

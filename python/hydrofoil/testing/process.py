@@ -28,6 +28,7 @@ class InProcess:
         self._connection = connection
         self._numbers = count(1)
         self._lock = threading.Lock()
+        """Held while a call is numbered and sent, as a message is several writes, and while the end is declared."""
         self._calls: dict[int, Future[Any]] = {}
         self._posted: deque[bytes] = deque()
         """Calls without an answer that are not sent yet."""
@@ -119,6 +120,7 @@ class ProcessServer(RemoteServer):
     def __init__(self, options: dict[str, Any]) -> None:
         super().__init__(options)
         self._lock = threading.Lock()
+        """Held over a start or a stop: two threads that start one server get the same process."""
         self._process: subprocess.Popen[bytes] | None = None
         self._calls: InProcess | None = None
 

@@ -17,6 +17,7 @@ class Silence:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        """The count and what it does to the log change together: servers start and stop in threads of their own."""
         self._count = 0
         self._before = True
 

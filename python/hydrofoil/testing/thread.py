@@ -65,6 +65,7 @@ class ThreadServer(RemoteServer):
     def __init__(self, options: dict[str, Any]) -> None:
         super().__init__(options)
         self._lock = threading.Lock()
+        """Held over a start or a stop: two threads that start one server get the same one."""
         self._thread: threading.Thread | None = None
         self._calls: InThread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None

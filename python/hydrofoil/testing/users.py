@@ -21,6 +21,7 @@ class Folder:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        """Held while a file is written: a reader of a half-written kubeconfig would have no user."""
         self._path: Path | None = None
         self._written: set[str] = set()
 

@@ -99,7 +99,9 @@ impl Outcome {
 #[derive(Debug)]
 pub struct Run {
     shared: Arc<Shared>,
+    /// Taken by the first that waits for the outcome.
     thread: Mutex<Option<JoinHandle<World>>>,
+    /// Why the thread ended early: the first reason stays.
     failed: Arc<Mutex<Option<String>>>,
 }
 

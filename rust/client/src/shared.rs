@@ -56,9 +56,13 @@ struct Inside {
 /// The state that two threads share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// What the waiting thread sees, in numbers that belong together.
     inside: Mutex<Inside>,
+    /// A phase has begun or ended: the waiting thread looks again.
     changed: Condvar,
+    /// The measurement may begin: every connection is open.
     go: AtomicBool,
+    /// The run is to end before its time.
     stop: AtomicBool,
 }
 

@@ -19,6 +19,9 @@ struct Collection {
 }
 
 /// The forms of all collections that were loaded or written to.
+///
+/// The thread that writes changes it with each write, and the loop asks it before an update: an answer that is older by
+/// a moment makes a write that was not needed.
 #[derive(Debug, Default)]
 pub struct Forms(Mutex<FxHashMap<Arc<str>, Collection>>);
 

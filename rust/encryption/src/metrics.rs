@@ -112,7 +112,9 @@ type Rows<T> = FxHashMap<Family, FxHashMap<Labels, T>>;
 /// The counts of a server, over all its configurations.
 #[derive(Debug, Default)]
 pub struct Metrics {
+    /// Counted from any thread; a scrape copies the rows and renders them without the lock.
     numbers: Mutex<Rows<f64>>,
+    /// The same, in seconds.
     durations: Mutex<Rows<Durations>>,
     clock: Arc<Clock>,
 }

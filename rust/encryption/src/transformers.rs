@@ -12,11 +12,13 @@ use crate::table::Table;
 
 /// The conversions between the bytes of objects and those in a storage.
 ///
-/// Resources are named as configurations name them (`secrets`, `deployments.apps`), and keys as kube-apiserver has them in
-/// etcd (`/registry/secrets/default/token`). All methods may be called by any thread, except by one that must not wait: a
-/// value may need the answer of a plug-in.
+/// Resources are named as configurations name them (`secrets`, `deployments.apps`), and keys as kube-apiserver has them
+/// in etcd (`/registry/secrets/default/token`). All methods may be called by any thread, except by one that must not
+/// wait: a value may need the answer of a plug-in.
 #[derive(Debug)]
 pub struct Transformers {
+    /// Held for a clone of the handle only: a conversion keeps the table that it began with, and a new configuration
+    /// never waits for a plug-in that is asked by an old one.
     table: Mutex<Arc<Table>>,
     metrics: Arc<Metrics>,
 }
@@ -51,7 +53,8 @@ impl Transformers {
         Ok(self.seal(resource, key, value)?.0)
     }
 
-    /// Return the stored form of a value, and a number of that form: that of its provider and key, 0 without encryption.
+    /// Return the stored form of a value, and a number of that form: that of its provider and key, 0 without
+    /// encryption.
     pub fn seal(&self, resource: &str, key: &str, value: &[u8]) -> Result<(Vec<u8>, u64)> {
         self.table().of(resource).seal(self.place(resource, key), value)
     }
@@ -69,8 +72,8 @@ impl Transformers {
         self.table().of(resource).form()
     }
 
-    /// Return the name of each plug-in, and why it is not healthy. A plug-in of which that is long known is looked at again:
-    /// this does not wait.
+    /// Return the name of each plug-in, and why it is not healthy. A plug-in of which that is long known is looked at
+    /// again: this does not wait.
     pub fn health(&self) -> Vec<(String, Option<String>)> {
         self.table().health()
     }

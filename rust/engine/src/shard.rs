@@ -18,6 +18,7 @@ use crate::watch::{Batches, Watcher};
 pub struct Shard<F> {
     name: Arc<str>,
     store: Arc<store::Shard>,
+    /// What watchers at one cursor share: see [`Watcher`].
     batches: Arc<Mutex<Batches<F>>>,
     /// The kind that reads the values of field selectors of objects from a feed; `None` until there is a choice.
     kind: Mutex<Option<Arc<dyn ObjectKind>>>,

@@ -12,6 +12,9 @@ use parking_lot::Mutex;
 pub struct Signal {
     /// Writer and reader; `None` once it is closed.
     ends: Mutex<Option<(UnixStream, UnixStream)>>,
+    /// Whether a byte is in the pipe that the loop has not read. Feeds write only the first one: a thousand events cost
+    /// one system call. The loop clears it before it looks at the view, so that an event applied meanwhile is signalled
+    /// again; the other order would lose the last one.
     given: AtomicBool,
 }
 

@@ -21,6 +21,7 @@ use crate::write::Change;
 #[derive(Debug)]
 pub struct View<F> {
     store: Arc<store::View>,
+    /// One shard a resource, whoever asks first: a feed on its thread or a request on the loop.
     shards: Mutex<HashMap<String, Arc<Shard<F>>>>,
     signal: Signal,
 }

@@ -51,6 +51,8 @@ impl Failure {
 #[derive(Debug)]
 pub(crate) struct Client {
     options: Options,
+    /// The connection with its number. Held while one is made: calls that find it broken wait for one new connection
+    /// instead of each making its own.
     connection: Mutex<Option<(u64, Channel)>>,
     /// The number of the last connection.
     made: AtomicU64,

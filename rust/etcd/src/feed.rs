@@ -72,7 +72,9 @@ pub(crate) enum Found {
 /// The part of the log that other threads read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
+    /// Outcomes that the loop has not taken. Pushed before `notify` is called, so that the loop, woken once, finds all.
     pub(crate) done: Arc<Mutex<Vec<Done>>>,
+    /// What health checks show: a text of its own, so that a check never waits for the feed.
     pub(crate) problem: Arc<Mutex<String>>,
     pub(crate) broken: Broken,
     pub(crate) values: Values,

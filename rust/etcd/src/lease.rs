@@ -27,6 +27,7 @@ struct Lease {
 pub(crate) struct Leases {
     client: Arc<Client>,
     clock: Arc<Clock>,
+    /// Held over the request for a lease: writes of one moment share it, where each would ask for its own.
     present: Mutex<Option<Lease>>,
 }
 

@@ -49,6 +49,7 @@ impl std::error::Error for OpenError {}
 pub struct Log {
     commands: UnboundedSender<Command>,
     shared: Shared,
+    /// Taken by whoever closes the log first.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 

@@ -36,6 +36,8 @@ impl Reason {
 }
 
 /// The counts of one schema in one level.
+///
+/// Several levels may count in it, and a scrape reads it: the numbers of a request change together.
 #[derive(Debug, Default)]
 pub struct Counts(Mutex<Tally>);
 

@@ -33,7 +33,9 @@ pub struct Faults {
 /// The disk of one log.
 #[derive(Debug, Default)]
 pub(crate) struct Disk {
+    /// Whether there is a fault at all: without one no operation takes the lock.
     faulty: AtomicBool,
+    /// Set before `faulty` (release): who sees the flag sees the faults.
     faults: Mutex<Faults>,
 }
 

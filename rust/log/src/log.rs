@@ -26,14 +26,15 @@ pub struct Log<T> {
     disk: Arc<Disk>,
     view: Arc<View>,
     seal: Arc<Seal>,
+    /// Taken by whoever closes the log first: a second close returns at once.
     thread: Mutex<Option<JoinHandle<()>>>,
     /// Released at the end of the log.
     folder: Mutex<Option<Folder>>,
 }
 
 impl<T: Send + 'static> Log<T> {
-    /// Load the state of a folder into a view without shards, and write to it from now on. `notify` is called by another
-    /// thread whenever there are outcomes.
+    /// Load the state of a folder into a view without shards, and write to it from now on. `notify` is called by
+    /// another thread whenever there are outcomes.
     pub fn open(path: &Path, view: &Arc<View>, options: Options, notify: Box<dyn Fn() + Send>) -> Result<Self> {
         let disk = Arc::new(Disk::default());
         let folder = folder::open(&disk, path)?;
@@ -64,8 +65,8 @@ impl<T: Send + 'static> Log<T> {
         Ok(Self { queue, disk, view: Arc::clone(view), seal, thread, folder: Mutex::new(Some(folder)) })
     }
 
-    /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object, or
-    /// 0 if it must not exist; `change` is called if it is begun. It is written after [`Log::write`] at the latest,
+    /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object,
+    /// or 0 if it must not exist; `change` is called if it is begun. It is written after [`Log::write`] at the latest,
     /// together with others that were submitted before.
     pub fn submit<E: From<StoreError>>(
         &self,
@@ -127,8 +128,9 @@ impl<T: Send + 'static> Log<T> {
         self.seal.is_stale(collection, key, revision)
     }
 
-    /// Read objects again that could not be read: the configuration has changed, or a plug-in answers. Those that can be
-    /// read become events soon, at their revisions; the history of their collections begins anew. It may wait for plug-ins.
+    /// Read objects again that could not be read: the configuration has changed, or a plug-in answers. Those that can
+    /// be read become events soon, at their revisions; the history of their collections begins anew. It may wait for
+    /// plug-ins.
     pub fn read_again(&self) {
         let found = self.seal.readable();
         if !found.is_empty() {

@@ -90,7 +90,11 @@ struct Inner<T> {
 /// The writes of a log, between those that ask for them and the thread that does them.
 #[derive(Debug)]
 pub(crate) struct Queue<T> {
+    /// A write is judged and begun under one lock: between the two, the thread could finish a write to the same object,
+    /// and the judgement would be of a version that is gone. It is held for look-ups and pushes only; the thread takes
+    /// all work at once and does it without the lock.
     inner: Mutex<Inner<T>>,
+    /// Work for the thread, which waits for nothing else.
     changed: Condvar,
     seal: Arc<Seal>,
 }
@@ -111,8 +115,8 @@ impl<T> Queue<T> {
         Self { inner: Mutex::new(inner), changed: Condvar::new(), seal }
     }
 
-    /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object, or
-    /// 0 if it must not exist. The thread takes it once it is woken, or has ended its work.
+    /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object,
+    /// or 0 if it must not exist. The thread takes it once it is woken, or has ended its work.
     pub(crate) fn submit<E: From<StoreError>>(
         &self,
         target: Target,

@@ -20,6 +20,7 @@ pub(crate) type All = BTreeMap<(String, String), Kept>;
 /// The objects that cannot be read. Only the start and the thread that writes change it.
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
+    /// Changed with its count: a reader that sees no count may skip the lock, as it does for nearly every read.
     kept: Mutex<All>,
     /// Their number, for those who only ask whether there is any.
     count: AtomicUsize,

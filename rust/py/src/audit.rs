@@ -94,6 +94,8 @@ impl AuditRecord {
 }
 
 /// Records of a log that wait to be written.
+///
+/// The loop adds, the thread that writes takes all at once: neither waits for the disk with the lock.
 #[pyclass(frozen)]
 pub(crate) struct AuditLines(Mutex<Lines>);
 

@@ -31,8 +31,8 @@ fn now() -> f64 {
 
 /// The clock of requests on one loop: it stands still while other classes of work have the loop.
 ///
-/// Otherwise a turn in which thousands of watchers are served would count as used up by the first request in it, and one
-/// request a turn would be served.
+/// Otherwise a turn in which thousands of watchers are served would count as used up by the first request in it, and
+/// one request a turn would be served.
 #[pyclass(frozen, module = "hydrofoil._native")]
 #[derive(Default)]
 pub(crate) struct RequestClock {
@@ -67,7 +67,10 @@ impl RequestClock {
 #[pyclass(frozen, module = "hydrofoil._native")]
 pub(crate) struct LoopTurns {
     clock: Py<RequestClock>,
+    /// Level, turn and kinds are always locked in this order (`Queues::with`): a thread that had the turn and asked for
+    /// a level could wait for one that has the level and asks for the turn.
     turn: Mutex<fairness::Turn>,
+    /// Locked last.
     kinds: Mutex<fairness::Kinds>,
     /// The object that marks the loop, and waits.
     host: Py<PyAny>,
@@ -138,12 +141,14 @@ fn arrival(flow: Py<Flow>, work: fairness::Work, request: Py<PyAny>, verb: &str)
     Arrival { flow: flow.get().inner(), work, kind: Kind::of(verb), of: Held { request, flow, granted: None } }
 }
 
-/// A request that waits or runs, as pages show it: request, flow, work, queue, place in it, seconds since it came and began.
+/// A request that waits or runs, as pages show it: request, flow, work, queue, place in it, seconds since it came and
+/// began.
 type Shown = (Py<PyAny>, Py<Flow>, Work, Option<usize>, Option<usize>, f64, Option<f64>);
 
 /// The seats and queues of a level.
 #[pyclass(frozen, module = "hydrofoil._native")]
 pub(crate) struct Queues {
+    /// Locked first, before the turn of the loop.
     level: Mutex<fairness::Level<Held>>,
     turns: Py<LoopTurns>,
 }
@@ -302,7 +307,8 @@ impl Queues {
         self.level.lock().requests(waits, now()).into()
     }
 
-    /// Return of each queue: waiting and running requests, seats, virtual time, seats wanted at first and at most, work.
+    /// Return of each queue: waiting and running requests, seats, virtual time, seats wanted at first and at most,
+    /// work.
     fn states(&self) -> Vec<(usize, u64, u64, f64, u64, u64, f64)> {
         let level = self.level.lock();
         let state = |queue: &fairness::Queue| {

@@ -89,6 +89,8 @@ pub(crate) struct Watcher(pub(crate) watch::Watcher<Bytes>);
 pub(crate) struct Shard(pub(crate) Arc<EngineShard<Bytes>>);
 
 /// A state in which objects have other values of field selectors.
+///
+/// It is taken when it is put in force, which can be done once.
 #[pyclass(frozen)]
 pub(crate) struct Reindexed(pub(crate) Mutex<Option<store::Reindexed>>);
 

@@ -19,6 +19,8 @@ pub(crate) struct Logins {
     clock: Arc<types::Clock>,
     life: i64,
     most: usize,
+    /// Taken with the GIL held and never across a call of Python: a login that ends is dropped after the lock, since
+    /// its end may run code that asks for a login.
     kept: Mutex<Inner>,
 }
 

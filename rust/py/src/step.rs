@@ -23,6 +23,7 @@ use crate::handles::{Draft, Stored};
 pub(crate) struct Step {
     /// The bytes that it processes.
     size: usize,
+    /// Taken by an attempt on the loop or on a thread, never by both: the registry awaits one before the next.
     work: Mutex<Work>,
     known: write::Conversions,
     /// The conversion without which it cannot be done: the JSON of an object, and the version.

@@ -15,6 +15,7 @@ pub struct Clock {
     start: Instant,
     /// Whether `course` differs from the machine's time: the usual clock takes no lock.
     moved: AtomicBool,
+    /// Changed by a test only, before `moved` is set (release): who sees the flag sees the course.
     course: Mutex<Course>,
 }
 

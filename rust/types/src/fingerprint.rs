@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 ///
 /// A client chooses the text (a definition's schema), so 64 bits of a hash would not do: two schemas with one hash are
 /// found by chance in minutes, and objects of the one would be read as if the other had pruned and defaulted them. In
-/// memory a fingerprint is the number of a digest of 256 bits in a table of the process, since a million objects have one
-/// each; on a disk and in saved states it is the digest itself. The table only grows, by one line a schema.
+/// memory a fingerprint is the number of a digest of 256 bits in a table of the process, since a million objects have
+/// one each; on a disk and in saved states it is the digest itself. The table only grows, by one line a schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u32);
 
@@ -23,6 +23,8 @@ struct Table {
     digests: Vec<Digest>,
 }
 
+/// Read by every write, written by the first object of a schema. A number, once given, never changes: a reader needs no
+/// lock beyond its look-up.
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
 
 /// The number of fingerprints that have no digest.

@@ -46,6 +46,7 @@ class Keys:
             self._all.append(signing)
         self._registry: Any = None
         self._making = threading.Lock()
+        """Held by the thread that makes a key: two starts of one server must not sign with different ones."""
 
     async def ready(self) -> None:
         """Load the library, and make a key if there is none; both take too long for a turn of the loop."""

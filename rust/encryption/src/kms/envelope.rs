@@ -44,6 +44,7 @@ pub(crate) struct Kms {
     probe: Arc<Probe>,
     runtime: Arc<Runtime>,
     /// The decrypted seeds, by all that is stored with them: whole, as any writer of the storage chooses it.
+    /// Not held while a plug-in is asked: other values are read meanwhile, and two that need one seed both ask.
     seeds: Mutex<HashMap<Vec<u8>, Source>>,
 }
 

@@ -39,7 +39,9 @@ pub(crate) struct Probe {
     pub(crate) plugin: Plugin,
     server: String,
     pub(crate) metrics: Arc<Metrics>,
+    /// What writes use: replaced as a whole by a look, so that a write has the seed and the key of one answer.
     state: Mutex<Option<Arc<State>>>,
+    /// What health checks show, which must not wait for a plug-in.
     seen: Mutex<Option<Seen>>,
     /// The version of the interface that the plug-in first had. Held during a look.
     turn: Turn<String>,

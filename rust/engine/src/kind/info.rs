@@ -29,6 +29,7 @@ pub struct TypeInfo {
 
 impl TypeInfo {
     pub(super) fn new(resource: Arc<Resource>, schema: Schema, kind: Kind, api_version: SmolStr, head: usize) -> Self {
+        // Never given twice in a process: batches of watchers are keyed by it, and two kinds with one number would share bytes.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self { id, resource, schema, kind, api_version, head }

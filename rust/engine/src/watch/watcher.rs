@@ -24,6 +24,8 @@ pub type Difference = (Option<Stored>, Option<Stored>);
 #[derive(Debug)]
 pub struct Watcher<F> {
     pub(super) shard: Arc<store::Shard>,
+    /// The bytes of the last drains, shared by the watchers of the shard. Not held while a batch is made, so that
+    /// making one holds up no other watcher; two may make the same one.
     batches: Arc<Mutex<Batches<F>>>,
     pub(super) kind: Arc<dyn ObjectKind>,
     form: Form,
@@ -88,8 +90,8 @@ impl<F: Frame> Watcher<F> {
         Ok((bytes, left))
     }
 
-    /// Return the number of drained events, and the revision up to which everything is drained; `None` during the initial
-    /// state.
+    /// Return the number of drained events, and the revision up to which everything is drained; `None` during the
+    /// initial state.
     pub fn position(&self) -> (u64, Option<u64>) {
         (self.count.load(Ordering::Relaxed), self.shard.seen(self.id))
     }

@@ -21,6 +21,7 @@ pub struct Change {
     /// The version that the write replaces; `None` if the object must not exist.
     old: Option<Arc<Version>>,
     /// The object in its stored form; `None` if it is deleted.
+    /// It is taken by the commit, which is done once: a change that is committed again has nothing to write.
     draft: Mutex<Option<store::Draft>>,
     deletes: bool,
     unchanged: bool,

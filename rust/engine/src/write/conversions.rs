@@ -9,6 +9,9 @@ use parking_lot::Mutex;
 use crate::kind::ObjectKind;
 
 /// The conversions that are known, with their results.
+///
+/// Found by the whole object and version: a hash could give one object the form of another. Few are known at a time,
+/// one for each attempt of a write, so that a walk is shorter than a table.
 #[derive(Debug, Default)]
 pub struct Conversions(Mutex<Vec<Known>>);
 

@@ -15,8 +15,11 @@ pub type Made = Arc<dyn Any + Send + Sync>;
 /// A cache entry. Its metadata stays available after its bytes are evicted.
 #[derive(Debug)]
 pub struct Block {
+    /// `None` once it is evicted. A reader clones the handle under the lock and keeps the bytes alive for itself, so
+    /// that eviction never waits for one.
     made: Mutex<Option<Made>>,
     size: usize,
+    /// Whether it was used since the hand of the clock passed; a mark that is lost in a race costs one encoding.
     used: AtomicBool,
     kept: Arc<Kept>,
 }
@@ -24,7 +27,9 @@ pub struct Block {
 /// The totals of all blocks that hold their bytes.
 #[derive(Debug, Default)]
 struct Kept {
+    /// Each block is added once and taken off once, by its eviction or its end: the lock of its bytes decides which.
     bytes: AtomicUsize,
+    /// Their number, by which dropped ones are removed from the clock.
     blocks: AtomicUsize,
 }
 
@@ -64,7 +69,10 @@ const FEW: usize = 64;
 #[derive(Debug)]
 pub struct Cache {
     kept: Arc<Kept>,
+    /// Weak, as the leaves own the blocks: one that a write drops is gone at once. The locks of blocks are taken inside
+    /// this one, so nothing that holds a block's lock may add to the cache.
     clock: Mutex<VecDeque<Weak<Block>>>,
+    /// In bytes; it follows the size of the objects, and a block that is added by an older one is evicted by the next.
     limit: AtomicUsize,
 }
 

@@ -26,6 +26,8 @@ pub struct Leaf {
     /// Found by their whole key, never by a hash of it: clients choose parts of the key, and two keys with one hash
     /// would show one client what another one selected.
     blocks: Mutex<Vec<(BlockKey, Arc<Block>)>>,
+    /// The hashes of the values of selectors. A clone that is to be changed has none, so that they never describe other
+    /// versions than those beside them.
     columns: Mutex<Vec<Arc<Column>>>,
     /// Locked while a block is made, so that no block is made twice at a time.
     making: Mutex<()>,

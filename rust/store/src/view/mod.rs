@@ -62,6 +62,8 @@ struct Common {
 #[derive(Debug)]
 pub struct View {
     shared: Arc<Shared>,
+    /// Held for a look-up only. A new shard is made without it, since that asks the progress of the others; who comes
+    /// second takes the shard that the first one made, so that there is never a second one of a resource.
     shards: Mutex<FxHashMap<String, Arc<Shard>>>,
     /// The common revisions of all shards made from now on; `None` if each shard has a feed.
     reach: Mutex<Option<Common>>,

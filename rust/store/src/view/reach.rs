@@ -14,6 +14,9 @@ use crate::view::dates::Dates;
 /// which are assigned inside the lock of the writing shard.
 #[derive(Debug)]
 pub(crate) struct Reach {
+    /// Changed inside the lock of the shard that has the change, and a reader of the tree takes that lock after it has
+    /// read this: it finds everything up to the revision. Raised before the lock, a fresh read of a feed could miss an
+    /// acknowledged write.
     revision: AtomicU64,
     /// The times of revisions. Locked after a shard's state, never before.
     ages: Mutex<Ages>,
@@ -21,8 +24,9 @@ pub(crate) struct Reach {
     /// have theirs.
     dates: Mutex<Dates>,
     gives: bool,
-    /// The latest revision that a common log assigned, and the one up to which it may.
+    /// The latest revision that a common log assigned.
     assigned: AtomicU64,
+    /// The same, up to which it may: those above are not reserved on its disk, and another process could assign them.
     limit: AtomicU64,
 }
 

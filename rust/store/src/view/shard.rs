@@ -57,6 +57,10 @@ const CACHE_LEAST: usize = 16 << 20;
 pub struct Shard {
     shared: Arc<Shared>,
     pub(crate) reach: Arc<Reach>,
+    /// Tree, ring and watchers change together: whoever has this lock sees a state, its history and the cursors of its
+    /// watchers at one revision. It is held for a look-up or a commit, never while bytes are made or sent: a slow
+    /// reader would stop every write of the resource. It is the outermost lock: those of tokens, ages and batches
+    /// follow it.
     pub(crate) state: Mutex<State>,
 }
 

@@ -41,6 +41,8 @@ pub struct Version {
     binary: OnceLock<Box<[u8]>>,
     fingerprint: Fingerprint,
     others: OnceLock<Others>,
+    /// Which history counts the cached forms, and how many bytes they are: a form that is added while the version
+    /// enters or leaves a ring must be counted there exactly once, or the bound on a history's bytes drifts.
     kept: Mutex<Kept>,
     /// The number of the event that made it, if any: 0 is as good as any other that has another version.
     event: AtomicU64,

@@ -17,6 +17,7 @@ pub(super) const INNER_MAX: usize = u64::BITS as usize;
 #[derive(Debug, Default)]
 pub(super) struct Inner {
     children: Vec<Child>,
+    /// Derived from the children alone. Two readers may make the same one at a time; the later replaces the earlier.
     summaries: Mutex<Vec<Summary>>,
 }
 
@@ -83,8 +84,8 @@ impl Inner {
         &mut self.children
     }
 
-    /// Return a bit for each child that may have a wanted value. Unless `make` is set, a summary is used only if there is
-    /// one already.
+    /// Return a bit for each child that may have a wanted value. Unless `make` is set, a summary is used only if there
+    /// is one already.
     fn mask(&self, wanted: &Wanted, make: bool) -> u64 {
         if !matches!(self.children.first(), Some(Child { node: Node::Leaf(_), .. })) {
             return u64::MAX;
@@ -108,8 +109,8 @@ impl Inner {
 
 impl Tree {
     /// Return the rank of the first version from `from` on that is in a leaf which may have a wanted value, within the
-    /// ranks of a list. Leaves without it are passed over by nodes, so that the work is that of a few leaves. Summaries of
-    /// nodes that a list covers are made if `make` is set.
+    /// ranks of a list. Leaves without it are passed over by nodes, so that the work is that of a few leaves. Summaries
+    /// of nodes that a list covers are made if `make` is set.
     pub(crate) fn seek(&self, from: usize, list: &Range<usize>, wanted: &Wanted, make: bool) -> Option<usize> {
         seek(self.root.as_ref()?, 0, from, list, wanted, make)
     }

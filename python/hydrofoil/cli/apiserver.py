@@ -176,9 +176,9 @@ def add_defaults(words: list[str]) -> list[str]:
     if not names & {"--port", "--secure-port"}:
         added.append("--secure-port=6443")
     if not names & {"--cert-dir", "--tls-cert-file"}:
-        from hydrofoil.server.identity import folder
+        from hydrofoil.folders import state_folder
 
-        added.append(f"--cert-dir={folder()}")
+        added.append(f"--cert-dir={state_folder()}")
     if not names & {"--authorization-mode", "--authorization-config"}:
         added.append("--authorization-mode=AlwaysAllow")
     return ["serve", *added, *words]

@@ -6,22 +6,23 @@ import os
 import shlex
 import shutil
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from hydrofoil import __version__
 from hydrofoil.cli.command import Command, existing
 from hydrofoil.cli.failure import WRONG, Failure
+from hydrofoil.folders import cache_folder
 from hydrofoil.options import Options, anything, flag
 
 PROGRAMS = {"etcd": "hydrofoil.cli.etcd", "kube-apiserver": "hydrofoil.cli.apiserver"}
 
 
 def folder() -> Path:
-    """Return the folder in the user's cache, one for each version (XDG Base Directory)."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(cache) if cache.startswith("/") else Path("~/.cache").expanduser()
-    return base / "hydrofoil" / f"assets-{__version__}"
+    """Return the folder in the user's cache, one for each version and interpreter: scripts name theirs."""
+    interpreter = sha256(sys.executable.encode()).hexdigest()[:8]
+    return cache_folder() / f"assets-{__version__}-{interpreter}"
 
 
 def script(module: str) -> str:

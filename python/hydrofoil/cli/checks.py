@@ -99,9 +99,9 @@ def ktls(_given: Mapping[str, Any]) -> Check:
 
 def certificates(given: Mapping[str, Any]) -> Check:
     """Check the certificates that a server made for itself."""
-    from hydrofoil.server.identity import folder
+    from hydrofoil.folders import state_folder
 
-    place = Path(given["cert_dir"]) if given["cert_dir"] else folder()
+    place = Path(given["cert_dir"]) if given["cert_dir"] else state_folder()
     path = place / "apiserver.crt"
     try:
         text = path.read_bytes()

@@ -31,9 +31,9 @@ def server() -> list[str]:
     if options.kubeconfig:
         return [f"--kubeconfig={options.kubeconfig}"]
     if options.cert_dir or host not in ("127.0.0.1", "localhost", "::1"):
-        from hydrofoil.server.identity import folder
+        from hydrofoil.folders import state_folder
 
-        place = Path(options.cert_dir) if options.cert_dir else folder()
+        place = Path(options.cert_dir) if options.cert_dir else state_folder()
         return [f"--kubeconfig={place / 'admin.conf'}"]
     # The user's own kubeconfig must not add credentials or a namespace.
     shown = f"[{host}]" if ":" in host else host

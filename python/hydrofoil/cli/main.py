@@ -55,8 +55,23 @@ def group() -> Group:
     return click.version_option(__version__, message="hydrofoil %(version)s")(top)
 
 
+def open_descriptors() -> None:
+    """Open the standard input, output and error that a caller has closed, on nothing.
+
+    Otherwise the next file or socket gets the number, what a library prints goes into it, and libuv ends the process
+    when it closes one of these (libuv issue 4558).
+    """
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The least free number is this one.
+            os.open(os.devnull, os.O_RDWR)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
+    open_descriptors()
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         # `standalone_mode` would print errors in other forms.

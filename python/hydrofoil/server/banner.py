@@ -9,8 +9,11 @@ from hydrofoil import __version__
 BOLD, DIM, GREEN, YELLOW, BLUE = "1", "2", "32", "33", "36"
 
 
-def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = None) -> str:
-    """Return the lines, in colour unless NO_COLOR is set (no-color.org)."""
+def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = None, current_context: str = "") -> str:
+    """Return the lines, in colour unless NO_COLOR is set (no-color.org).
+
+    `current_context` is that of the kubeconfig, if it is another server's.
+    """
     coloured = not os.environ.get("NO_COLOR") if colours is None else colours
 
     def paint(text: str, style: str) -> str:
@@ -25,6 +28,8 @@ def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = N
         access = paint("every user of this machine is an administrator", YELLOW)
         access += paint("  (--token-auth-file, --client-ca-file: docs/security.md)", DIM)
     rows = [("use", paint(use, BLUE)), ("access", access), ("end", "Ctrl-C")]
+    if current_context:
+        rows.insert(0, ("context", f"hydrofoil; kubectl uses {current_context} without --context (--set-context)"))
     if kubeconfig:
         rows.insert(0, ("kubeconfig", kubeconfig))
     lines = [f"serving on {paint(url, BOLD)}", *(f"  {paint(f'{name:10}', DIM)} {text}" for name, text in rows)]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from hydrofoil.clock import Clock, machine_seconds
 from hydrofoil.endpoints import tls
 from hydrofoil.files import Files
+from hydrofoil.folders import state_folder
 from hydrofoil.server.config import Config
-from hydrofoil.server.identity import Identity, folder, given_pair, own_names
+from hydrofoil.server.identity import Identity, given_pair, own_names
 from hydrofoil.server.identity import identity as make_identity
 from hydrofoil.server.listening import Listener, StartError, is_local, reason
 from hydrofoil.server.serving import BadCertificate, Serving
@@ -74,6 +75,14 @@ class Certificates:
         return None
 
 
+def _default_folder() -> Path:
+    """Return the folder of the certificates that a server makes. Raise StartError."""
+    try:
+        return state_folder()
+    except OSError as e:
+        raise StartError(f"cannot keep certificates: {reason(e)} (--cert-dir takes a folder)") from None
+
+
 async def _load(config: Config, listener: Listener, clock: Clock) -> tuple[Identity | None, Serving | None]:
     """Return the certificates that this server makes itself, and those that it presents; None without TLS."""
     cert, key = config.tls_cert_file, config.tls_private_key_file
@@ -83,7 +92,7 @@ async def _load(config: Config, listener: Listener, clock: Clock) -> tuple[Ident
     if not cert:
         if not config.cert_dir and (listener.unix or is_local(config.host)):
             return None, None
-        place = Path(config.cert_dir) if config.cert_dir else folder()
+        place = Path(config.cert_dir) if config.cert_dir else _default_folder()
         cert, key = await asyncio.to_thread(given_pair, place)
     if not cert:
         try:

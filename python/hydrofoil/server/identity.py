@@ -11,11 +11,13 @@ from base64 import b64encode
 from collections.abc import Iterator
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.server import bootstrap
+from hydrofoil.server.kubeconfig_file import kubeconfig
 
 ADMIN = ("kubernetes-admin", "system:masters")
 """Name and group of the admin's certificate."""
@@ -45,24 +47,13 @@ class Identity(Struct, frozen=True):
         """Return the path of its key."""
         return str(self.folder / "apiserver.key")
 
-    def kubeconfig(self, url: str) -> str:
+    def kubeconfig(self, url: str) -> dict[str, Any]:
         """Return a kubeconfig of the admin that needs no other file."""
         data = [b64encode(part).decode() for part in (self.authority, *(half.encode() for half in self.admin))]
-        return (
-            "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
-            f"    server: {url}\n    certificate-authority-data: {data[0]}\n"
-            "users:\n- name: admin\n  user:\n"
-            f"    client-certificate-data: {data[1]}\n    client-key-data: {data[2]}\n"
-            "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
-            "current-context: hydrofoil\n"
+        return kubeconfig(
+            {"server": url, "certificate-authority-data": data[0]},
+            {"client-certificate-data": data[1], "client-key-data": data[2]},
         )
-
-
-def folder() -> Path:
-    """Return the default folder: hydrofoil's own below the user's state (XDG Base Directory)."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if state.startswith("/") else Path("~/.local/state").expanduser()
-    return base / "hydrofoil"
 
 
 def own_names(host: str, ranges: str) -> list[str]:

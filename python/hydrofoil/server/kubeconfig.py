@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
+from hydrofoil import engine
 from hydrofoil.request import ADMIN
 from hydrofoil.server.certificates import Certificates
-from hydrofoil.server.config import Config
+from hydrofoil.server.config import Config as Settings
 from hydrofoil.server.identity import write_private
+from hydrofoil.server.kubeconfig_file import NAME, Config, kubeconfig, write
 from hydrofoil.server.listening import StartError, reason
 from hydrofoil.server.part import Site
 
@@ -19,10 +23,23 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
 
 
+ADMIN_TOKEN = "admin"
+"""The token in a kubeconfig of a server that asks for no credentials: it takes any."""
+
+
+class Written(NamedTuple):
+    """The kubeconfig that a server has written."""
+
+    path: str = ""
+    """Empty if there is none."""
+    current_context: str = ""
+    """The current context of the file, which may be another server's."""
+
+
 class Kubeconfigs:
     """The kubeconfigs of one server."""
 
-    def __init__(self, config: Config, site: Site, certificates: Certificates, guests: Guests | None) -> None:
+    def __init__(self, config: Settings, site: Site, certificates: Certificates, guests: Guests | None) -> None:
         self._config = config
         self._site = site
         self._certificates = certificates
@@ -37,55 +54,50 @@ class Kubeconfigs:
             return reachable(self._site.url), self._site.root_ca.decode() or None
         return reachable(f"https://{self._site.authority}"), in_memory.authority
 
-    def _admin(self) -> str:
-        """Return the text of the kubeconfig of the administrator."""
-        url, identity, given = reachable(self._site.address), self._certificates.identity, self._config.tls_cert_file
+    def _admin(self) -> Config:
+        """Return the kubeconfig of the administrator."""
+        url, identity = reachable(self._site.address), self._certificates.identity
         if identity is not None:
             return identity.kubeconfig(url)
-        if not self._config.kubeconfig or self._guests is None:
-            return kubeconfig(url, given)
-        # A server of a test knows its own users alone.
-        token = self._guests.token(ADMIN.name, ADMIN.groups)
-        secure, ca = self.reach(ADMIN.name)
-        if self._certificates.in_memory is not None and ca:
-            return json.dumps(of_token(secure, ca, ADMIN.name, token), indent=2) + "\n"
-        return kubeconfig(url, given, token)
+        cluster, token = {"server": url}, ADMIN_TOKEN
+        if self._config.tls_cert_file:
+            cluster["certificate-authority"] = str(Path(self._config.tls_cert_file).absolute())
+        if self._guests is not None:
+            # A server of a test knows its own users alone.
+            token = self._guests.token(ADMIN.name, ADMIN.groups)
+            secure, ca = self.reach(ADMIN.name)
+            if self._certificates.in_memory is not None and ca:
+                cluster = {"server": secure, "certificate-authority-data": base64.b64encode(ca.encode()).decode()}
+        return kubeconfig(cluster, {"token": token})
 
-    async def write(self) -> str:
-        """Write those that the flags ask for; return the path of the first one, empty if there is none.
-
-        Raise StartError.
-        """
-        identity = self._certificates.identity
-        places = [Path(self._config.kubeconfig)] if self._config.kubeconfig else []
+    async def write(self) -> Written:
+        """Write those that the flags ask for. Raise StartError."""
+        identity, path = self._certificates.identity, self._config.kubeconfig
+        if identity is None and not path:
+            return Written()
+        own, current = self._admin(), NAME
         if identity is not None:
-            places.append(identity.folder / "admin.conf")
-        if not places:
-            return ""
-        text = self._admin()
-        for place in places:
-            try:
-                await asyncio.to_thread(write_private, place, text)
-            except OSError as e:
-                raise StartError(
-                    f"cannot write the kubeconfig {place}: {reason(e)} (--kubeconfig takes a file)"
-                ) from None
-        return str(places[0])
+            # The server's own folder: nobody else's entries are there.
+            text = engine.json_to_yaml(orjson.dumps(own)).decode()
+            await self._keep(identity.folder / "admin.conf", lambda place: write_private(place, text))
+            if not path:
+                return Written(str(identity.folder / "admin.conf"), NAME)
+        set_context = self._config.set_context
 
+        def add(place: Path) -> None:
+            nonlocal current
+            current = write(place, own, set_context=set_context)
 
-def kubeconfig(url: str, ca_file: str, token: str = "admin") -> str:
-    """Return a kubeconfig with the address of a server, and its authority if it has one in a file.
+        await self._keep(Path(path), add)
+        return Written(path, current)
 
-    A server that asks for no credentials takes any token.
-    """
-    ca = f"    certificate-authority: {Path(ca_file).absolute()}\n" if ca_file else ""
-    return (
-        "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
-        f"    server: {url}\n{ca}"
-        f"users:\n- name: admin\n  user:\n    token: {token}\n"
-        "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
-        "current-context: hydrofoil\n"
-    )
+    async def _keep(self, place: Path, keep: Callable[[Path], None]) -> None:
+        """Write one file. Raise StartError."""
+        try:
+            await asyncio.to_thread(keep, place)
+        except (OSError, ValueError) as e:
+            why = reason(e) if isinstance(e, OSError) else str(e)
+            raise StartError(f"cannot write the kubeconfig {place}: {why} (--kubeconfig takes a file)") from None
 
 
 def reachable(url: str) -> str:

@@ -174,7 +174,16 @@ class ListenOptions(Options):
     unix_socket: str = flag(
         "--unix-socket", "", anything, "listen on this socket of its owner instead of an address", value="PATH"
     )
-    kubeconfig: str = flag("--kubeconfig", "", anything, "write a kubeconfig with the address in use", value="FILE")
+    kubeconfig: str = flag(
+        "--kubeconfig", "", anything, "add a context for this server to a kubeconfig, or write a new one", value="FILE"
+    )
+    set_context: bool = flag(
+        "--set-context",
+        False,
+        boolean,
+        "make it the current context of a kubeconfig that has another one",
+        value="BOOL",
+    )
     header_timeout: float = 32.0
     """The time limit in seconds for the first request of a connection (apiserver `secure_serving.go`)."""
     idle_timeout: float = 90.0

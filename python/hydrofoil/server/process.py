@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hydrofoil.server.config import Config
+from hydrofoil.server.kubeconfig_file import NAME
 from hydrofoil.server.run import Server, StartError
 
 INTERRUPTED = 130
@@ -34,12 +35,15 @@ def report(text: str) -> None:
 def standing(server: Server) -> str:
     """Return the lines with the address of the server; on a terminal, also its use and the rights of clients."""
     lines = f"kubeconfig {server.kubeconfig}\n" if server.kubeconfig else ""
+    other = server.current_context if server.current_context not in ("", NAME) else ""
+    if other:
+        lines += f"context {NAME} (current-context stays {other}; --set-context changes it)\n"
     lines += f"serving on {server.url}\n"
     if sys.stdout is None or not sys.stdout.isatty():
         return lines
     from hydrofoil.server.banner import banner
 
-    return banner(server.url, server.kubeconfig, secured=server.app.core.secured)
+    return banner(server.url, server.kubeconfig, secured=server.app.core.secured, current_context=other)
 
 
 async def serve(config: Config) -> int:

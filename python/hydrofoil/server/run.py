@@ -70,6 +70,8 @@ class Server:
         self.guests = guests
         self.kubeconfig = ""
         """The path of the kubeconfig that the start has written."""
+        self.current_context = ""
+        """The current context of that file, which may be another server's."""
         self._ends = AsyncExitStack()
         """What a stop ends, however far the start got: the last first."""
         self._serving = False
@@ -110,7 +112,7 @@ class Server:
         self._ends.push_async_callback(app.close)
         self.app = app
         await app.start()
-        self.kubeconfig = await kubeconfigs.write()
+        self.kubeconfig, self.current_context = await kubeconfigs.write()
         if self.controls is not None and self.guests is not None:
             await self.settle()
             self.controls.ready(storage, app.follow_at_once, self.settle)

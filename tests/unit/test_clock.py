@@ -31,7 +31,7 @@ ALLOWED = {
     "endpoints/tls.py": "sockets",
     "endpoints/wire.py": "sockets",
     "outbound/proxy.py": "the deadline of a request",
-    "server/run.py": "sockets that are still open at the end",
+    "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",
     "storage/collection.py": "the patience of a read with a feed, which is part of a request",

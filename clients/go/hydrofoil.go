@@ -169,7 +169,7 @@ func (s *Server) Fault(id string) Fault {
 // ClearFaults removes all faults.
 func (s *Server) ClearFaults() { s.t.Helper(); s.call("DELETE", "/faults", nil, nil) }
 
-// Requests returns the requests that a query such as "verb=list&limit=" selects.
+// Requests returns the requests that a query such as "verb=list&params.limit=" selects.
 func (s *Server) Requests(query string) []Request {
 	s.t.Helper()
 	var found struct{ Items []Request }

@@ -382,16 +382,18 @@ def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: RemoteServer
     with pytest.raises(WaitTimeout) as missing:
         elsewhere.wait_for("configmaps/other", timeout=0.2)
     assert elsewhere.wait_for("configmaps/a", timeout=0) is not None, "there is always one look"
-    for none in ("configmaps/other", "nothing.example.com/a"):
-        with pytest.raises(WaitTimeout, match="within 0 s: it never existed"):
+    for none, why in (("configmaps/other", "it never existed"), ("nothing.example.com/a", "no resource 'nothing.exa")):
+        with pytest.raises(WaitTimeout, match=f"within 0 s: {why}"):
             elsewhere.wait_for(none, timeout=0)
+    with pytest.raises(ValueError, match="no condition 'is ready'"):
+        elsewhere.wait_for("configmaps/a", "is ready")
 
     def slow(_: object) -> bool:
         raise TimeoutError("of the condition itself")
 
     with pytest.raises(TimeoutError, match="of the condition itself"):
         elsewhere.wait_for("configmaps/a", slow)
-    assert str(missing.value) == "configmaps/other in namespace default was not exists within 0.2 s: it never existed"
+    assert str(missing.value) == "configmaps/other in namespace default did not exist within 0.2 s: it never existed"
     with pytest.raises(WaitTimeout, match=r"not Ready=False within 0.2 s: it was at version \d+"):
         elsewhere.wait_for("configmaps/a", "Ready=False", timeout=0.2)
     with pytest.raises(ValueError, match="must be resource/name"):

@@ -100,8 +100,18 @@ def test_requests_and_watches(server: RemoteServer) -> None:
     make(server, "a")
     call(server, "GET", f"{MAPS}?limit=5")
     call(server, "GET", MAPS)
-    found = call(server, "GET", f"{V1}/requests?verb=list&limit=")[1]
+    found = call(server, "GET", f"{V1}/requests?verb=list&params.limit=")[1]
     assert found["dropped"] == 0
+    for wrong, near in (
+        ("resorce=pods", "resource?"),
+        ("verb=lists", "list?"),
+        ("resource=pod", "pods?"),
+        ("limit=", "params"),
+    ):
+        status, refused = call(server, "GET", f"{V1}/requests?{wrong}")
+        assert status == 400 and near in refused["message"], refused
+    status, refused = call(server, "POST", f"{V1}/faults", {"action": "deny", "resource": "secret"})
+    assert status == 400 and "secrets?" in refused["message"]
     (record,) = found["items"]
     assert (record["path"], record["code"], record["requestBytes"]) == (MAPS, 200, 0)
     assert record["started"].endswith("Z") and "answer" in record and record["responseBytes"] > 0
@@ -125,7 +135,7 @@ def test_apply_wait_and_users(server: RemoteServer) -> None:
     assert status == 404 and "document 1" in refused["message"]
     assert call(server, "POST", f"{V1}/wait", {"object": "configmaps/a"})[1]["metadata"]["name"] == "a"
     status, late = call(server, "POST", f"{V1}/wait", {"object": "configmaps/z", "timeout": "100ms"})
-    assert status == 504 and late["message"].endswith("was not exists within 0.1 s: it never existed")
+    assert status == 504 and late["message"].endswith("did not exist within 0.1 s: it never existed")
     status, user = call(server, "POST", f"{V1}/users", {"name": "bob", "groups": ["dev"]})
     assert status == 200
     assert call(server, "GET", MAPS, headers=user["headers"])[0] == 403

@@ -45,14 +45,14 @@ def test_requests_are_selected_in_words(elsewhere: RemoteServer) -> None:
     call(elsewhere, "DELETE", f"{MAPS}/a")
     requests = elsewhere.requests
     assert len(requests) == 5 and len(requests.lists()) == 3 and len(requests.writes()) == 2
-    assert len(requests.of(resource="configmaps", limit=None)) == 3
+    assert len(requests.of(resource="configmaps", params={"limit": None})) == 3
     assert requests.count(resource="conf*", verb="list") == 2
     assert requests.count(verb=["create", "delete"]) == 2
     assert (
         requests.count(code="2*") == 5
         and requests.count(code=200) == 4
-        and requests.count(limit=5) == 1
-        and requests.count(limit="5") == 1
+        and requests.count(params={"limit": 5}) == 1
+        and requests.count(params={"limit": "5"}) == 1
     )
     assert requests.by_resource() == Counter({"configmaps": 4, "pods": 1})
     assert [r.verb for r in requests.last(2)] == ["list", "delete"]
@@ -63,6 +63,11 @@ def test_requests_are_selected_in_words(elsewhere: RemoteServer) -> None:
     with pytest.raises(AssertionError, match="expected no requests resource='pods', found 1") as e:
         requests.assert_none(resource="pods")
     assert "GET /api/v1/pods -> 200" in str(e.value)
+    with pytest.raises(TypeError, match="resource\\?"):
+        requests.assert_none(resorce="secrets")
+    for wrong in ({"resource": "secret"}, {"verb": "lists"}):
+        with pytest.raises(ValueError, match=r"secrets\?|list\?"):
+            requests.assert_none(**wrong)
     requests.clear()
     assert len(requests) == 0 and requests.dropped == 0
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 
 import pytest
 
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.runs import run
 
 HEAD = """
@@ -370,3 +372,67 @@ def test_goes_on(hydrofoil):
     )
     pytester.makefile(".yaml", first="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first}\n")
     run(pytester, "--hydrofoil-mode", mode, "--hydrofoil-manifests", "first.yaml").assert_outcomes(passed=3)
+
+
+UNMATCHED = (
+    HEAD
+    + """
+import pytest
+
+@pytest.mark.hydrofoil(faults=[{"action": "status", "code": 503, "verb": "list", "resource": "secrets"}])
+def test_nothing_meets_it(hydrofoil):
+    names(hydrofoil)
+
+def test_removed(hydrofoil):
+    hydrofoil.faults.add("deny", resource="pods").remove()
+
+@pytest.mark.hydrofoil(faults=[{"action": "delay", "seconds": 0, "verb": "list"}])
+def test_met(hydrofoil):
+    names(hydrofoil)
+"""
+)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_fault_that_no_request_matched_is_named(pytester: pytest.Pytester, strict: bool) -> None:
+    """A typo in it would make a test of failures green for ever (newcomer 2)."""
+    pytester.makepyfile(UNMATCHED)
+    pytester.makeini(f"[pytest]\nhydrofoil_strict_faults = {str(strict).lower()}\n")
+    result = run(pytester)
+    result.assert_outcomes(passed=3, errors=2 if strict else 0)
+    text = result.stdout.str()
+    assert "no request matched the fault status verb=list resource=secrets code=503" in text
+    assert "no request matched the fault deny resource=pods" in text
+    assert "delay" not in text.partition("hydrofoil faults")[2]
+    assert "Traceback" not in text
+
+
+def test_a_wait_in_a_running_loop_names_the_other(hydrofoil_session: RemoteServer) -> None:
+    """It would block the operator that the loop runs (newcomer 5)."""
+
+    async def wait() -> None:
+        with pytest.raises(RuntimeError, match=r"await hydrofoil\.aio\.wait_for"):
+            hydrofoil_session.wait_for("namespaces/default")
+        assert await hydrofoil_session.aio.wait_for("namespaces/default", lambda o: o["status"]["phase"] == "Active")
+
+    asyncio.run(wait())
+
+
+@pytest.mark.parametrize(
+    ("marker", "words"),
+    [
+        ('user=["alice"]', "Server has no option 'user' (users?)"),
+        ('crds="nope.yaml"', "No such file or directory: "),
+        ('faults=[{"action": "statsu", "code": 503}]', "no action 'statsu' (status?)"),
+        ('faults=[{"action": "deny", "resource": "secret"}]', "no resource 'secret' is served (secrets?)"),
+        ("port='abc'", "abc"),
+    ],
+)
+def test_a_marker_that_cannot_be_met_is_one_line(pytester: pytest.Pytester, marker: str, words: str) -> None:
+    """Not the frames of the plug-in (newcomer 17)."""
+    pytester.makepyfile(HEAD + f"import pytest\n@pytest.mark.hydrofoil({marker})\ndef test_it(hydrofoil): pass\n")
+    result = run(pytester)
+    result.assert_outcomes(errors=1)
+    text = result.stdout.str()
+    assert "the marker hydrofoil cannot be met: " in text and words in text
+    assert len(text.splitlines()) < 30 and "During handling" not in text, text

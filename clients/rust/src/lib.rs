@@ -154,7 +154,7 @@ impl Server {
         self.call("DELETE", "/faults", "").map(drop)
     }
 
-    /// Return the requests that a query such as `verb=list&limit=` selects.
+    /// Return the requests that a query such as `verb=list&params.limit=` selects.
     ///
     /// # Errors
     /// If the server refuses, with its message.

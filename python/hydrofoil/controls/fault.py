@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
@@ -27,6 +28,14 @@ class Subject(Struct, frozen=True):
     info: RequestInfo
     user: str
     agent: str
+
+
+def check_verb(verb: str) -> None:
+    """Raise ValueError for a verb, or a pattern of some, that no request has."""
+    if verb and not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS)):
+        near = get_close_matches(verb, (*VERBS, *METHODS), 1)
+        mend = f" ({near[0]}?)" if near else ""
+        raise ValueError(f"no verb {verb!r}{mend}: it is one of {', '.join(sorted(VERBS))}")
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
@@ -97,10 +106,14 @@ class Fault:
     def __init__(self, number: int, action: str, given: Mapping[str, Any]) -> None:
         """Raise TypeError and ValueError for a name or a value that has no meaning."""
         if action not in PARAMETERS:
-            raise ValueError(f"no action {action!r}: it is one of {', '.join(PARAMETERS)}")
+            near = get_close_matches(action, PARAMETERS, 1)
+            mend = f" ({near[0]}?)" if near else ""
+            raise ValueError(f"no action {action!r}{mend}: it is one of {', '.join(PARAMETERS)}")
         checks = PARAMETERS[action]
-        if unknown := [name for name in given if name not in (*checks, *MATCHED, *COUNTED)]:
-            raise TypeError(f"{action} has no parameter {unknown[0]!r}")
+        known = (*checks, *MATCHED, *COUNTED)
+        if unknown := [name for name in given if name not in known]:
+            near = get_close_matches(unknown[0], known, 1)
+            raise TypeError(f"{action} has no parameter {unknown[0]!r}" + (f" ({near[0]}?)" if near else ""))
         if (needed := NEEDED.get(action)) is not None and given.get(needed) is None:
             raise TypeError(f"{action} needs {needed}")
         self.number = number
@@ -114,8 +127,8 @@ class Fault:
         self.held: set[asyncio.Future[None]] = set()
         """The requests that it delays."""
         verbs = self.match.get("verb", ())
-        if wrong := [verb for verb in verbs if not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS))]:
-            raise ValueError(f"no verb {wrong[0]!r}: it is one of {', '.join(sorted(VERBS))}")
+        for verb in verbs:
+            check_verb(verb)
         self.watching = verbs == ("watch",)
         """Whether it concerns watches alone."""
         if not self.watching and (action == "stall" or (action == "cut" and "after" in self.parameters)):

@@ -18,6 +18,8 @@ class Faults:
         self._journal = journal
         self._all: dict[int, Fault] = {}
         self._numbers = count(1)
+        self._removed: list[Fault] = []
+        """Those that were removed since the last look, in case that they never matched."""
 
     def __len__(self) -> int:
         return len(self._all)
@@ -42,6 +44,7 @@ class Faults:
     def remove(self, fault: Fault) -> None:
         """Remove a fault; requests and streams that it holds back continue."""
         fault.remove()
+        self._removed.append(fault)
         self._all.pop(fault.number, None)
         for watch in list(self._journal.open):
             watch.remove(fault)
@@ -50,6 +53,12 @@ class Faults:
         """Remove all faults."""
         for fault in self:
             self.remove(fault)
+
+    def unmatched(self, before: Iterable[Fault]) -> list[Fault]:
+        """Return the faults that matched no request, but for those of before; the removed ones are forgotten then."""
+        known = {id(fault) for fault in before}
+        removed, self._removed = self._removed, []
+        return [fault for fault in (*removed, *self) if not fault.seen and id(fault) not in known]
 
     def return_to(self, faults: Iterable[Fault]) -> None:
         """Return to these faults: others are removed, those that were removed act again."""

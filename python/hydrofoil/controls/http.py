@@ -22,7 +22,7 @@ from hydrofoil.controls.moments import moment, nanoseconds
 from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import Waits, WaitTimeout
 from hydrofoil.controls.watching import WatchInfo
-from hydrofoil.controls.where import matches
+from hydrofoil.controls.where import check_names, matches
 from hydrofoil.engine import Checkpoint
 from hydrofoil.request import Headers, RequestInfo
 from hydrofoil.storage.errors import Unsupported
@@ -30,6 +30,8 @@ from hydrofoil.storage.errors import Unsupported
 ROOT = "/hydrofoil/v1"
 JSON = "application/json"
 BINARY = "application/octet-stream"
+PARAMS = "params."
+"""The beginning of the names of query parameters, in the selection of requests."""
 SECONDS = 10.0
 """The time of a wait that names none."""
 Body = dict[str, Any]
@@ -117,10 +119,15 @@ class ControlApi:
         waits: Waits,
         user: Callable[[str, Sequence[str]], Body],
         settle: Callable[[], Awaitable[None]],
+        check_resources: Callable[[Any], None],
         *,
         everywhere: bool,
     ) -> None:
-        """`settle` waits for the controllers; `everywhere`: clients of other machines may use it, too."""
+        """`settle` waits for the controllers, `check_resources` raises ValueError for one that is not served.
+
+        `everywhere`: clients of other machines may use it, too.
+        """
+        self._check_resources = check_resources
         self._controls = controls
         self._apply = apply
         self._waits = waits
@@ -269,6 +276,7 @@ class ControlApi:
 
     async def _broken(self, asked: Asked) -> tuple[int, Body]:
         given = {snake(name): value for name, value in (await self._given(asked)).items()}
+        self._check_resources(given.get("resource"))
         return 201, fault_body(self._controls.faults.add(given.pop("action"), given))
 
     async def _mended(self, _: Asked) -> tuple[int, Body]:
@@ -287,11 +295,18 @@ class ControlApi:
 
     async def _requests(self, asked: Asked) -> tuple[int, Body]:
         pairs = parse_qsl(asked.info.query, keep_blank_values=True)
-        where = {snake(name): value or None for name, value in pairs}
+        where: dict[str, Any] = {}
+        for name, value in pairs:
+            if name.startswith(PARAMS):
+                where.setdefault("params", {})[name.removeprefix(PARAMS)] = value or None
+            else:
+                where[snake(name)] = value or None
+        check_names(where)
+        self._check_resources(where.get("resource"))
         journal = self._controls.journal
         for name in ("code", "request_bytes", "response_bytes"):
             if where.get(name) is not None:
-                where[name] = int(where[name])  # type: ignore[assignment, arg-type]
+                where[name] = int(where[name])
         found = [record_body(record) for record in journal.records if matches(record, where)]
         return 200, {"items": found, "dropped": journal.dropped}
 

@@ -58,7 +58,8 @@ class Record:
         query = "&".join(f"{key}={value}" for key, value in self.params.items())
         target = f"{self.path}?{query}" if query else self.path
         fault = f" [{self.fault}]" if self.fault else ""
-        return f"{self.method} {target} -> {self.code or 'cut'} ({self.user}, {took}){fault}"
+        agent = f", {self.agent}" if self.agent else ""
+        return f"{self.method} {target} -> {self.code or 'cut'} ({self.user}, {took}{agent}){fault}"
 
     def identify(self, info: RequestInfo) -> None:
         """Set the attributes of the request."""

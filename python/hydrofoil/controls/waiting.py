@@ -11,17 +11,24 @@ from typing import Any, TypeVar
 
 import orjson
 
-from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.controls.conditions import Condition, State, check_condition, condition_text, holds, phrase
+from hydrofoil.controls.explanation import (
+    MOST_MEMBERS,
+    Hints,
+    changed_members,
+    find,
+    hints,
+    section,
+    show_object,
+)
 from hydrofoil.engine import Selector
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import LAPPED, Hub
 
 T = TypeVar("T")
-State = dict[str, Any] | None
-"""An object; None: there is none."""
-Condition = str | Callable[[dict[str, Any]], object]
 LAST = 6
-"""The number of states that are remembered of a wait."""
+"""The number of states that are remembered of a wait: the first, and the last of the others."""
 SHOWN = 3
 """The number of last states in a message."""
 BATCH = 64
@@ -31,25 +38,57 @@ class WaitTimeout(TimeoutError):
     """A state that did not come in time."""
 
     def __init__(
-        self, object: str, namespace: str, condition: str, seconds: float, states: Iterable[State], reason: str = ""
+        self,
+        object: str,
+        namespace: str,
+        condition: str,
+        seconds: float,
+        states: Iterable[State],
+        hints: Hints | None = None,
     ) -> None:
         self.object, self.namespace, self.condition, self.seconds = object, namespace, condition, seconds
         self.states = list(states)
-        """The last states that were seen, None where there was no object."""
-        self.reason = reason or describe_states(self.states)
+        """The first state that was seen and the last ones, None where there was no object."""
+        self.hints = Hints(resource="?") if hints is None else hints
         where = f" in namespace {namespace}" if namespace else ""
-        super().__init__(f"{object}{where} was not {condition} within {seconds:g} s: {self.reason}")
+        first = f"{object}{where} {phrase(condition)} within {seconds:g} s: {self._reason()}"
+        super().__init__("\n".join([first, *self._sections()]))
+
+    def _reason(self) -> str:
+        if not self.hints.resource:
+            near = f" ({', '.join(self.hints.near)}?)" if self.hints.near else ""
+            return f"no resource {self.object.partition('/')[0]!r} is served{near}"
+        if any(state is not None for state in self.states):
+            return describe_states(self.states)
+        near = f"; there is {', '.join(self.hints.near)}" if self.hints.near else ""
+        return f"it never existed{near}"
+
+    def _sections(self) -> Iterable[str]:
+        present = [state for state in self.states if state is not None]
+        if present:
+            # Of a deleted object, what it was before.
+            title = "its last state:" if self.states[-1] is not None else "its last state, before it was deleted:"
+            yield from section(title, show_object(present[-1], self.hints.resource))
+            changes = list(changed_members(present[0], present[-1]))[:MOST_MEMBERS]
+            yield from section("changed during the wait:", hide_changes(changes, self.hints.resource))
+        yield from section("events about it:", self.hints.events)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = self.object, self.namespace, self.condition, self.seconds, self.states, self.reason
+        given = self.object, self.namespace, self.condition, self.seconds, self.states, self.hints
         return type(self), given
+
+
+def hide_changes(changes: list[str], resource: str) -> list[str]:
+    """Return the lines of changed members; of a secret their names."""
+    return [change.partition(":")[0] for change in changes] if resource == "secrets" else changes
 
 
 def describe_states(states: list[State]) -> str:
     """Describe the states that were seen."""
-    if not any(state is not None for state in states):
-        return "it never existed"
-    return "; then ".join(describe_state(state) for state in states[-SHOWN:])
+    shown = states[-SHOWN:]
+    # An object that never was cannot have been deleted.
+    first = ["it did not exist"] if shown[0] is None and len(shown) == len(states) else []
+    return "; then ".join([*first, *(describe_state(state) for state in shown[len(first) :])])
 
 
 def describe_state(state: State) -> str:
@@ -73,32 +112,6 @@ def describe_state(state: State) -> str:
     return "it was " + ", ".join(parts)
 
 
-def condition_text(condition: Condition) -> str:
-    """Return the text of a condition."""
-    return condition if isinstance(condition, str) else getattr(condition, "__name__", repr(condition))
-
-
-def holds(condition: Condition, state: State) -> bool:
-    """Report whether a state meets a condition."""
-    if condition == "deleted":
-        return state is None
-    if state is None:
-        return False
-    if not isinstance(condition, str):
-        return bool(condition(state))
-    if condition == "exists":
-        return True
-    kind, _, wanted = condition.partition("=")
-    status = state.get("status")
-    found = status.get("conditions") if isinstance(status, dict) else None
-    return any(
-        isinstance(c, dict)
-        and str(c.get("type", "")).lower() == kind.lower()
-        and str(c.get("status", "")).lower() == (wanted or "True").lower()
-        for c in found or ()
-    )
-
-
 def split(object: str) -> tuple[str, str]:
     """Return the resource and the name of `resource/name`. Raise ValueError."""
     resource, slash, name = object.partition("/")
@@ -107,25 +120,17 @@ def split(object: str) -> tuple[str, str]:
     return resource, name
 
 
-def find(catalog: Catalog, resource: str) -> Resource | None:
-    """Return a resource by plural, singular, kind or short name, maybe with its group; None if none is served."""
-    name, _, group = resource.lower().partition(".")
-    found = [
-        r
-        for r in catalog.resources()
-        if name in (r.plural, r.singular, r.kind.lower(), *r.short_names) and (not group or r.group == group)
-    ]
-    core = [r for r in found if not r.group]
-    stable = sorted(core or found, key=lambda r: ("alpha" in r.version, "beta" in r.version))
-    return stable[0] if stable else None
-
-
 async def within(seconds: float, work: Awaitable[T]) -> tuple[T] | None:
     """Return the result of work; None if it did not come in time. Work that needs no time is done without any, too."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             return (await work,)
     return None
+
+
+def remember(states: list[State], state: State) -> list[State]:
+    """Return what is remembered of a wait with one state more: the first one, and the last."""
+    return [*states, state] if len(states) < LAST else [states[0], *states[2:], state]
 
 
 class States:
@@ -219,6 +224,10 @@ class Waits:
         if (states := self._open.pop(number, None)) is not None:
             states.end()
 
+    def hints(self, object: str, namespace: str) -> Hints:
+        """Return what is known about an object that was waited for in vain. Raise ValueError."""
+        return hints(self._registry, *split(object), namespace)
+
     def end(self) -> None:
         """Stop looking at all objects."""
         for number in list(self._open):
@@ -226,8 +235,9 @@ class Waits:
 
     async def until(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""
-        split(object)
-        seen: deque[State] = deque(maxlen=LAST)
+        resource, name = split(object)
+        check_condition(condition)
+        seen: list[State] = []
         number = None
         limit = asyncio.timeout(timeout)
         try:
@@ -235,14 +245,15 @@ class Waits:
                 number = await self.open(object, namespace)
                 while True:
                     state = await self.next(number)
-                    seen.append(state)
+                    seen = remember(seen, state)
                     if holds(condition, state):
                         return state
         except TimeoutError:
             if not limit.expired():
                 # The condition's own.
                 raise
-            raise WaitTimeout(object, namespace, condition_text(condition), timeout, seen) from None
+            known = hints(self._registry, resource, name, namespace)
+            raise WaitTimeout(object, namespace, condition_text(condition), timeout, seen, known) from None
         finally:
             if number is not None:
                 self.close(number)

@@ -10,6 +10,7 @@ from hydrofoil.authentication.guests import Guests
 from hydrofoil.controls.apply import Reply, apply_objects
 from hydrofoil.controls.documents import Document
 from hydrofoil.controls.waiting import Waits
+from hydrofoil.controls.where import check_resources
 from hydrofoil.request import ADMIN
 from hydrofoil.server.kubeconfig import of_token
 from hydrofoil.server.memory import Pipe, ask
@@ -66,6 +67,10 @@ class Controlling:
         made = await apply_objects(self.ask, self._core.catalog, documents, namespace)
         await self._running.settle()
         return made
+
+    def check_resources(self, given: Any) -> None:
+        """Raise ValueError for a resource that is not served under that name."""
+        check_resources(self._core.catalog, given)
 
     def user(self, name: str, groups: Sequence[str]) -> dict[str, Any]:
         """Return the headers and the kubeconfig of a user."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -122,8 +123,9 @@ class Listener:
         """Return host and port, as in the header Host."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Stop listening, and remove a Unix socket; again is no error."""
         self.socket.close()
-        if self._unix is not None:
-            self._unix.remove()
+        unix, self._unix = self._unix, None
+        if unix is not None:
+            await asyncio.to_thread(unix.remove)

@@ -98,7 +98,7 @@ class Server:
         if config.elects and (problem := config.election_problem()):
             raise StartError(problem)
         listener = await asyncio.to_thread(Listener, config.host, config.port, config.unix_socket)
-        self._ends.callback(listener.close)
+        self._ends.push_async_callback(listener.close)
         certificates = await Certificates.load(config, listener, self._clock, self.guests)
         site = await self._site(listener, certificates)
         self.url, self.address = site.url, (listener.host, listener.port)

@@ -11,12 +11,14 @@ from typing import Any, NamedTuple
 from hydrofoil import engine
 from hydrofoil.authentication.guests import Guests
 from hydrofoil.clock import Chance, Clock, Reading
+from hydrofoil.controls.conditions import Condition, State
 from hydrofoil.controls.controls import Controls
 from hydrofoil.controls.documents import Source, gather_documents
+from hydrofoil.controls.explanation import Hints
 from hydrofoil.controls.fault import Fault
 from hydrofoil.controls.journal import Page
 from hydrofoil.controls.record import Record
-from hydrofoil.controls.waiting import Condition, State, within
+from hydrofoil.controls.waiting import within
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
 from hydrofoil.server.controlling import Controlling, Credentials
@@ -158,6 +160,10 @@ class Core:
         """Return the next state of an object that is looked at; None if it did not come in time."""
         return await within(seconds, self.controlling.waits.next(number))
 
+    def wait_hints(self, object: str, namespace: str) -> Hints:
+        """Return what is known about an object that was waited for in vain."""
+        return self.controlling.waits.hints(object, namespace)
+
     def close_wait(self, number: int) -> None:
         """Stop looking at an object."""
         if self._controlling is not None:
@@ -209,8 +215,13 @@ class Core:
         """Let the clock run."""
         self.clock.run()
 
+    def check_resources(self, given: Any) -> None:
+        """Raise ValueError for a resource that is not served under that name."""
+        self.controlling.check_resources(given)
+
     def add_fault(self, action: str, given: Mapping[str, Any]) -> int:
         """Add a fault; return its number. Raise TypeError and ValueError."""
+        self.check_resources(given.get("resource"))
         return self.controls.faults.add(action, given).number
 
     def fault(self, number: int) -> FaultState | None:
@@ -258,6 +269,10 @@ class Core:
         """Return what was seen since a snapshot: requests, dropped ones, differences and open watches."""
         journal = self.controls.journal
         return list(journal.records), journal.dropped, self.differences(number), self.watches()
+
+    def unmatched_faults(self) -> list[str]:
+        """Return the faults that a test added and no request matched; the removed ones are forgotten then."""
+        return [fault.name for fault in self.controls.faults.unmatched(self._before[0])]
 
     async def end_test(self, number: int) -> tuple[list[Record], int, list[Difference], list[WatchInfo]]:
         """End a test: return what was seen of it, and the server to its state before it."""

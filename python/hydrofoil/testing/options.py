@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import datetime
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,10 @@ OWN = ("seed", "clock", "snapshot", "config")
 """The options that are no flags of a room; `config` is a file of flags, as the command line's."""
 
 
+OF_MARKERS = ("crds", "manifests", "faults", "users")
+"""The keys of the pytest plug-in's marker that are no options of a server."""
+
+
 @cache
 def flags_by_option() -> dict[str, Flag]:
     """Return the flags by the names of their options."""
@@ -32,7 +37,8 @@ def check(given: Mapping[str, Any]) -> None:
     """Raise TypeError for an option that does not exist."""
     for name in given:
         if name not in OWN and name not in flags_by_option():
-            raise TypeError(f"Server has no option {name!r}")
+            near = get_close_matches(name, (*OWN, *OF_MARKERS, *flags_by_option()), 1)
+            raise TypeError(f"Server has no option {name!r}" + (f" ({near[0]}?)" if near else ""))
 
 
 class Given(NamedTuple):

@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from hydrofoil.testing.remote_server import RemoteServer
     from hydrofoil.testing.session_servers import SessionServers, Used
 
-SETTINGS = ("options", "manifests", "mode", "report")
+SETTINGS = ("options", "manifests", "mode", "report", "strict_faults")
 USED: pytest.StashKey[Used] = pytest.StashKey()
 """The server that a test uses."""
+UNMATCHED = "hydrofoil-unmatched-faults"
+"""The property of a report that names faults which no request matched."""
 MARKER = (
     "hydrofoil(crds=, manifests=, faults=, users=, seed=, clock=, **options): give the test a clean server; "
     "the nearest marker wins by key"
@@ -32,13 +34,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "manifests": "files and folders that are applied to each server once a session",
         "mode": "where servers run: thread or process",
         "report": "the number of requests in the report of a failed test",
+        "strict_faults": "true: a fault that no request matches fails its test, instead of a warning",
     }
     for name in SETTINGS:
         if name == "manifests":
             parser.addini(f"hydrofoil_{name}", helps[name], type="paths", default=None)
         else:
             parser.addini(f"hydrofoil_{name}", helps[name], type="string", default=None)
-        group.addoption(f"--hydrofoil-{name}", default=None, help=helps[name])
+        group.addoption(
+            f"--hydrofoil-{name.replace('_', '-')}", dest=f"hydrofoil_{name}", default=None, help=helps[name]
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def setting(config: pytest.Config, name: str) -> Any:
     """Return a setting: of the command line, else of the file; None without one."""
-    given = config.getoption(f"--hydrofoil-{name}")
+    given = config.getoption(f"hydrofoil_{name}")
     return given if given is not None else config.getini(f"hydrofoil_{name}")
 
 
@@ -100,13 +105,41 @@ def hydrofoil_session(_hydrofoil_servers: SessionServers) -> RemoteServer:
 @pytest.fixture
 def hydrofoil(request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers) -> Iterator[RemoteServer]:
     """Yield a clean server; after the test it is as it was when this fixture was set up."""
-    used = _hydrofoil_servers.use(arguments_of_markers(request.node), Path(request.node.path).parent)
-    request.node.stash[USED] = used
+    used = _begin(request.node, _hydrofoil_servers)
     try:
-        used.begin()
         yield used.server
     finally:
         used.end()
+    if used.unmatched and str(setting(request.config, "strict_faults")).lower() in ("true", "1", "yes", "on"):
+        pytest.fail(unmatched_text(used.unmatched), pytrace=False)
+
+
+def _begin(item: pytest.Item, servers: SessionServers) -> Used:
+    """Return the use of a server by a test, which has begun; a fault in its marker fails it in one line."""
+    from hydrofoil.errors import ApiError
+    from hydrofoil.server.listening import StartError
+
+    used: Used | None = None
+    try:
+        used = servers.use(arguments_of_markers(item), Path(item.path).parent)
+        item.stash[USED] = used
+        used.begin()
+        return used
+    except (ApiError, OSError, StartError, TypeError, ValueError) as e:
+        if used is not None:
+            used.end()
+        why = f"{e.strerror or e}: {e.filename}" if isinstance(e, OSError) and e.filename else str(e)
+    except BaseException:
+        if used is not None:
+            used.end()
+        raise
+    # Out of the handler: the report would have the frames of the first error, too.
+    pytest.fail(f"the marker hydrofoil cannot be met: {why}", pytrace=False)
+
+
+def unmatched_text(faults: list[str]) -> str:
+    """Return the line about faults that no request of a test matched: they have proved nothing."""
+    return f"no request matched the fault{'' if len(faults) == 1 else 's'} {'; '.join(faults)}"
 
 
 @pytest.fixture(autouse=True)
@@ -167,6 +200,24 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Add requests, changes and open watches to the report of a failure."""
     report = yield
     used = item.stash.get(USED, None)
+    if used is not None and used.unmatched and report.when == "teardown":
+        # Properties reach the terminal from workers of xdist, too.
+        report.user_properties.append((UNMATCHED, unmatched_text(used.unmatched)))
     if report.failed and used is not None:
         report.sections += used.sections(int(setting(item.config, "report") or 20))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name the faults that no request of their test matched: a name in them may be wrong."""
+    lines = [
+        f"{report.nodeid}: {text}"
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, text in getattr(report, "user_properties", ())
+        if name == UNMATCHED and report.when == "teardown"
+    ]
+    if lines:
+        terminalreporter.section("hydrofoil faults")
+        for line in dict.fromkeys(lines):
+            terminalreporter.line(line)

@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from hydrofoil.clock import stopwatch
+from hydrofoil.controls.conditions import Condition, State, check_condition, condition_text, holds
 from hydrofoil.controls.documents import Source
-from hydrofoil.controls.waiting import LAST, Condition, State, WaitTimeout, condition_text, holds, split
+from hydrofoil.controls.waiting import WaitTimeout, remember, split
 from hydrofoil.testing.base import Base
 
 
@@ -47,11 +48,21 @@ def result(call: Future[Any]) -> Any:
         raise RuntimeError("the server has stopped") from None
 
 
+def refuse_in_loop() -> None:
+    """Raise RuntimeError in a running loop: what is waited for may have to be done by that loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError("wait_for() would block the running loop: use `await hydrofoil.aio.wait_for(...)`")
+
+
 class Wait:
     """One wait for a state: the condition is called where the test runs, not where the server does."""
 
     def __init__(self, server: RemoteServer, object: str, condition: Condition, namespace: str, timeout: float) -> None:
         split(object)
+        check_condition(condition)
         self._server = server
         self._given = object, namespace
         self._condition = condition
@@ -76,13 +87,14 @@ class Wait:
         """Take the result of a step. Raise WaitTimeout if it did not come in time."""
         self._under_way = None
         if result is None:
-            object, namespace = self._given
-            raise WaitTimeout(object, namespace, condition_text(self._condition), self._timeout, self._seen)
+            condition = condition_text(self._condition)
+            known = self._server.caller.call("wait_hints", *self._given)
+            raise WaitTimeout(*self._given, condition, self._timeout, self._seen, known)
         if self._number is None:
             self._number = result
             return
         (state,) = result
-        self._seen = [*self._seen[-LAST:], state]
+        self._seen = remember(self._seen, state)
         if holds(self._condition, state):
             self.state, self.done = state, True
 
@@ -135,8 +147,9 @@ class RemoteServer(Base):
     ) -> State:
         """Return an object such as `deployments.apps/web` once it meets a condition; None once it is deleted.
 
-        Raise WaitTimeout after seconds of real time.
+        Raise WaitTimeout after seconds of real time, RuntimeError in a running loop, which it would block.
         """
+        refuse_in_loop()
         wait = Wait(self, object, condition, namespace, timeout)
         try:
             while not wait.done:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from hydrofoil.controls.explanation import BOOKKEEPING, changed_members, show_object
 from hydrofoil.controls.record import Record, hide_secrets
 from hydrofoil.controls.watching import WatchInfo
 
@@ -14,7 +15,8 @@ MOST = 50
 """The number of changed objects, and of changed members of one, that are shown."""
 WIDE = 500
 """The characters of a body or a value that are shown."""
-BOOKKEEPING = ("managedFields", "resourceVersion", "generation")
+SHOWN = ("spec", "data", "status")
+"""The members of a new object that are shown: what a controller has written."""
 
 
 class Seen(NamedTuple):
@@ -66,9 +68,11 @@ def changes(seen: Seen) -> Iterator[str]:
             yield f"- {resource} {place}"
         elif other is None:
             yield f"+ {resource} {place}"
+            for line in show_object({key: one[key] for key in SHOWN if key in one}, resource) if one else ():
+                yield f"    {line}"
         else:
             yield f"~ {resource} {place}"
-            for line in list(_members(other, one, ""))[:MOST]:
+            for line in list(changed_members(other, one))[:MOST]:
                 yield f"    {line}"
     if len(seen.differences) > MOST:
         yield f"... {len(seen.differences) - MOST} more"
@@ -81,20 +85,6 @@ def _read(resource: str, data: bytes | None) -> dict[str, Any] | None:
     for member in BOOKKEEPING:
         found.get("metadata", {}).pop(member, None)
     return hide_secrets(found) if resource == "secrets" else found
-
-
-def _members(before: Any, now: Any, path: str) -> Iterator[str]:
-    if before == now:
-        return
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in sorted({*before, *now}):
-            yield from _members(before.get(key), now.get(key), f"{path}.{key}" if path else key)
-        return
-    yield f"{path}: {_value(before)} -> {_value(now)}"
-
-
-def _value(value: Any) -> str:
-    return "absent" if value is None else _short(orjson.dumps(value))
 
 
 def watch(info: WatchInfo) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 from hydrofoil.controls.record import Record
-from hydrofoil.controls.where import matches
+from hydrofoil.controls.where import check_names, matches
 from hydrofoil.testing.caller import Caller
 
 WRITES = frozenset(("create", "update", "patch", "delete", "deletecollection"))
@@ -16,8 +16,10 @@ WRITES = frozenset(("create", "update", "patch", "delete", "deletecollection"))
 class Requests(Sequence[Record]):
     """Requests in their order."""
 
-    def __init__(self, records: Iterable[Record] = ()) -> None:
+    def __init__(self, records: Iterable[Record] = (), caller: Caller | None = None) -> None:
+        """`caller` is the server that knows which resources there are."""
         self._held = tuple(records)
+        self._caller = caller
 
     def _records(self) -> Sequence[Record]:
         return self._held
@@ -33,14 +35,20 @@ class Requests(Sequence[Record]):
 
     def __getitem__(self, at: int | slice) -> Record | Requests:
         found = self._records()[at]
-        return found if isinstance(found, Record) else Requests(found)
+        return found if isinstance(found, Record) else Requests(found, self._caller)
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records())
 
     def of(self, **where: Any) -> Requests:
-        """Return the requests that are as wanted: `of(verb="list", resource="pods", limit=None, user="system:*")`."""
-        return Requests(record for record in self._records() if matches(record, where))
+        """Return the requests that are as wanted: `of(verb="list", resource="pods", params={"limit": None})`.
+
+        Texts may be patterns. Raise TypeError for a name that no request has, ValueError for a verb or a resource.
+        """
+        check_names(where)
+        if self._caller is not None and "resource" in where:
+            self._caller.call("check_resources", where["resource"])
+        return Requests((record for record in self._records() if matches(record, where)), self._caller)
 
     def lists(self) -> Requests:
         """Return the lists."""
@@ -52,11 +60,11 @@ class Requests(Sequence[Record]):
 
     def writes(self) -> Requests:
         """Return what creates, updates, patches or deletes."""
-        return Requests(record for record in self._records() if record.verb in WRITES)
+        return Requests((record for record in self._records() if record.verb in WRITES), self._caller)
 
     def last(self, n: int = 1) -> Requests:
         """Return the last requests."""
-        return Requests(self._records()[-n:] if n > 0 else ())
+        return Requests(self._records()[-n:] if n > 0 else (), self._caller)
 
     def count(self, *given: Any, **where: Any) -> int:
         """Return the number of requests that are as wanted."""
@@ -94,8 +102,8 @@ class Journal(Requests):
     """The requests of a server, as they are at each look: the last 10,000."""
 
     def __init__(self, caller: Caller) -> None:
-        super().__init__()
-        self._caller = caller
+        super().__init__(caller=caller)
+        self._caller: Caller = caller
         self._generation, self._stamp = -1, 0
         self._known: dict[int, Record] = {}
         self._dropped = 0

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from hydrofoil.controls.conditions import Condition, State
 from hydrofoil.controls.documents import Source
-from hydrofoil.controls.waiting import Condition, State
 from hydrofoil.testing.base import Base
 from hydrofoil.testing.core import Core
 from hydrofoil.testing.direct import Direct

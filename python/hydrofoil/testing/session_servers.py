@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hydrofoil import Server
+from hydrofoil.testing.options import OF_MARKERS
 from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.report import Seen, sections
 from hydrofoil.testing.snapshot import Snapshot
-
-OF_TESTS = ("crds", "manifests", "faults", "users")
-"""The keys of the marker that are no options of a server."""
 
 
 def flags_of(text: str) -> dict[str, Any]:
@@ -68,7 +66,7 @@ class SessionServers:
 
     def use(self, marked: Mapping[str, Any], folder: Path) -> Used:
         """Return the server for a test with a marker; paths in it start at a folder."""
-        server = self.get({key: value for key, value in marked.items() if key not in OF_TESTS})
+        server = self.get({key: value for key, value in marked.items() if key not in OF_MARKERS})
         return Used(server, marked, folder)
 
     def stop(self) -> None:
@@ -87,6 +85,8 @@ class Used:
         self._folder = folder
         self._before: Snapshot | None = None
         self._seen: Seen | None = None
+        self.unmatched: list[str] = []
+        """The faults of the test that no request matched, once it has ended."""
 
     def begin(self) -> None:
         """Take the state to return to, and apply the arguments of the marker."""
@@ -112,6 +112,7 @@ class Used:
         """Return to the state before the test."""
         before, self._before = self._before, None
         if before is not None and self.server.runs:
+            self.unmatched = self.server.caller.call("unmatched_faults")
             self._seen = Seen(*self.server.caller.call("end_test", before.number_for(self.server.caller)))
             self.server.users = {}
 

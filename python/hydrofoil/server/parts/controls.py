@@ -20,7 +20,9 @@ def test_controls(core: Core, found: Controls, running: Running) -> Part[Control
     paths: dict[str, Handler] = {}
     if acts is not None and core.config.test_controls:
         everywhere = core.config.test_controls == "all"
-        api = ControlApi(found, acts.apply, acts.waits, acts.user, running.settle, everywhere=everywhere)
+        api = ControlApi(
+            found, acts.apply, acts.waits, acts.user, running.settle, acts.check_resources, everywhere=everywhere
+        )
         paths["/hydrofoil/"] = api.answer
     return Part(
         feature=acts,

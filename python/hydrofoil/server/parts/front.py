@@ -48,7 +48,7 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
         """Refuse new clients, end watches, let open requests finish, and close the connections."""
         for server in servers:
             server.close()
-        await asyncio.to_thread(listener.close) if listener.unix else listener.close()
+        await listener.close()
         if sessions is not None:
             sessions.close()
         core.hub.close()

@@ -110,7 +110,7 @@ public final class Hydrofoil implements AutoCloseable {
     call("DELETE", "/faults", "");
   }
 
-  /** Return the requests that a query such as {@code verb=list&limit=} selects. */
+  /** Return the requests that a query such as {@code verb=list&params.limit=} selects. */
   public List<JsonNode> requests(String query) {
     List<JsonNode> found = new ArrayList<>();
     call("GET", "/requests?" + query, "").get("items").forEach(found::add);

@@ -120,7 +120,7 @@ class Queue:
         pacer = Pacer()
         # Requests are first.
         await asyncio.sleep(0)
-        while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
+        while (key := self.next()) is not None:
             self._begun[key] = begun = stopwatch()
             self.counts.waited.observe(begun - self._waiting.pop(key))
             self._running[key] = asyncio.current_task()
@@ -143,14 +143,18 @@ class Queue:
                 self.counts.took.observe(stopwatch() - self._begun.pop(key))
                 if completion is not None and not completion.done():
                     completion.cancel()
-                if not done:
-                    self._later(key)
+                self.leave(key, done=done)
             await pacer.pause()
         if (worker := asyncio.current_task()) is not None:
             self._workers.discard(worker)
 
-    def _later(self, key: Key) -> None:
-        if not self._closed and key not in self._timers:
+    def next(self) -> Key | None:
+        """Return the key to be processed next; None if there is none. Its worker takes it from those that wait."""
+        return next((key for key in self._waiting if key not in self._running), None)
+
+    def leave(self, key: Key, *, done: bool) -> None:
+        """End the work on a key, which is processed again later if it is not done."""
+        if not done and not self._closed and key not in self._timers:
             self.counts.repeated += 1
             self._timers[key] = self._clock.machine.later(self._retry, lambda: self._again(key))
 

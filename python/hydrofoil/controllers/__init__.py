@@ -1,6 +1,6 @@
 """Controllers: loops that act on the objects of the API.
 
-It has the loops of kube-controller-manager that `--controllers` names, on `base.py`: `namespace.py` (with
+It has the loops of kube-controller-manager that `--controllers` names, on `runtime/`: `namespace.py` (with
 `content.py`, which deletes what is in a namespace, here and behind API services, and `namespace_status.py`, its
 conditions), `garbage.py` (with `reach.py`, which reads, changes and deletes objects here and behind API services, and
 `remote_source.py`, which follows the latter), `protection.py`, `aggregation.py`, `accounts.py` (default accounts, the

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.runtime.controller import Controller, Watch, all_served
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
 from hydrofoil.registry.allocation.allocated import held_by
 from hydrofoil.registry.allocation.ranges import canonical
@@ -28,9 +28,9 @@ class AddressRepair(Controller):
     A server that ends between the write of an address and that of its service leaves one over.
     """
 
-    def __init__(self, registry: Any, hub: Any) -> None:
-        super().__init__(registry, hub)
-        self._records = AddressRecords(registry)
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
+        self._records = AddressRecords(runtime.registry)
         self._young: set[str] = set()
         """The addresses to look at again."""
         self._timer: asyncio.TimerHandle | None = None
@@ -38,18 +38,21 @@ class AddressRepair(Controller):
     @staticmethod
     def served(catalog: Catalog) -> bool:
         """Report whether addresses have objects."""
-        return bool(catalog.find("networking.k8s.io", "v1", "ipaddresses") and catalog.find("", "v1", "services"))
+        return all_served(catalog, ("networking.k8s.io", "ipaddresses"), ("", "services"))
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource("", "services"), self.resource("networking.k8s.io", "ipaddresses")]
+    def watches(self) -> list[Watch]:
+        return [
+            (self.resource("", "services"), self._on_service),
+            (self.resource("networking.k8s.io", "ipaddresses"), self._on_address),
+        ]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        name = str(metadata["name"])
-        if resource.plural == "services":
-            if kind != "DELETED":
-                self.put("service", str(metadata["namespace"]), name)
-        elif kind != "DELETED":
-            self.put("address", "", name)
+    def _on_service(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            self.put("service", new.namespace, new.name)
+
+    def _on_address(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            self.put("address", "", new.name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         what, namespace, name = key

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock, machine_seconds
-from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError

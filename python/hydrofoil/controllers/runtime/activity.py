@@ -20,10 +20,12 @@ class Activity:
     True
     """
 
-    __slots__ = ("_busy", "_zero")
+    __slots__ = ("_busy", "_zero", "keys")
 
     def __init__(self) -> None:
         self._busy = 0
+        self.keys = 0
+        """The keys that were processed so far: whether there is progress."""
         self._zero: asyncio.Future[None] | None = None
         """Those who wait share one future. It is made by the first of them: work that nobody waits for makes none."""
 

@@ -129,6 +129,7 @@ class WorkQueue(Queue):
 
     def leave(self, key: Key, *, done: bool) -> None:
         """End the work on a key: one that was put meanwhile waits from now on."""
+        self._activity.keys += 1
         if done:
             self.forget(key)
         else:

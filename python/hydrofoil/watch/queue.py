@@ -7,16 +7,31 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import retrieve_result
 from hydrofoil.storage.unreadable import Unreadable
-from hydrofoil.watch.work import Work
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
 """The delay before an unfinished key is processed again."""
 Key = tuple[str, ...]
+BUCKETS = tuple(10.0**n for n in range(-8, 2))
+"""The buckets of times, in seconds (client-go `util/workqueue/metrics.go`)."""
+
+
+class Work:
+    """The keys of a queue: how many came, and the seconds that they waited and took."""
+
+    __slots__ = ("added", "repeated", "took", "waited")
+
+    def __init__(self) -> None:
+        self.added = 0
+        self.repeated = 0
+        """Keys that are to be processed again later."""
+        self.waited = Histogram(BUCKETS)
+        self.took = Histogram(BUCKETS)
 
 
 class Queue:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
 from typing import Any
 
@@ -31,9 +30,6 @@ class AddressRepair(Controller):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self._records = AddressRecords(runtime.registry)
-        self._young: set[str] = set()
-        """The addresses to look at again."""
-        self._timer: asyncio.TimerHandle | None = None
 
     @staticmethod
     def served(catalog: Catalog) -> bool:
@@ -94,22 +90,10 @@ class AddressRepair(Controller):
             grace = GRACE if service is None or external else SOON
         age = self.registry.clock.seconds() - _creation_time(body)
         if age < grace:
-            self._young.add(name)
-            if self._timer is None:
-                self._timer = self.registry.clock.machine.later(SOON, self._again)
+            # The age is one of the server's clock, which a test may stop or move.
+            self.queue.after(("address", "", name), SOON)
             return
         await self._records.remove(name)
-
-    def _again(self) -> None:
-        self._timer = None
-        young, self._young = self._young, set()
-        for name in young:
-            self.put("address", "", name)
-
-    async def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        await super().stop()
 
     def _addresses(self, namespace: str, name: str) -> list[str]:
         service = self.registry.find("", "services", namespace, name)

@@ -45,6 +45,10 @@ class Recent(Generic[V]):
         if len(self._all) > self._most:
             self._all.popitem(last=False)
 
+    def pop(self, key: tuple[str, ...]) -> None:
+        """Forget a key."""
+        self._all.pop(key, None)
+
 
 class Similar(Struct):
     """Events that differ in their messages only."""
@@ -151,7 +155,7 @@ class Correlator:
 
     def forget(self, key: tuple[str, ...]) -> None:
         """Begin a count anew: the event that had it is gone."""
-        self._logged._all.pop(key, None)
+        self._logged.pop(key)
 
     def _is_allowed(self, event: Event) -> bool:
         """Take a token of the object, if there is one (`EventSourceObjectSpamFilter`)."""

@@ -15,8 +15,14 @@ from hydrofoil.go_text import HTML_ESCAPES, quote
 
 LONG_RUNNING = frozenset(("attach", "exec", "proxy", "log", "portforward"))
 """Subresources that, like watches, last until the client disconnects (controlplane `apiserver/config.go`)."""
-VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-COLLECTIVE = {"get": "list", "delete": "deletecollection"}
+ITEM = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+"""The verbs of the methods of one object."""
+COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+"""The verbs of the methods of a collection."""
+SUBRESOURCE = ITEM | {"POST": "create"}
+VERBS = SUBRESOURCE | {"HEAD": "get"}
+COLLECTIVE = {ITEM[method]: COLLECTION[method] for method in ITEM.keys() & COLLECTION}
+"""The verbs of one object that have another name without one."""
 
 
 class User(Struct, frozen=True):
@@ -264,6 +270,12 @@ def attributes(
 ) -> RequestInfo:
     """Return the attributes of a right that is checked inside a verb (apiserver `authorizer.AttributesRecord`)."""
     return RequestInfo("", "", verb, True, group, version, resource, subresource, namespace, name)
+
+
+async def decide(authorizer: Authorizer, user: User, info: RequestInfo) -> Verdict:
+    """Return the decision on a right that is checked inside a request."""
+    made = authorizer.authorize(user, info)
+    return made if isinstance(made, Verdict) else await made
 
 
 def refusal(user: User, info: RequestInfo, reason: str) -> errors.ApiError:

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 
 from hydrofoil.controllers.ports import LOOKS, PortRepair
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.registry.kinds.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
@@ -133,7 +134,7 @@ async def test_a_port_without_a_service_is_freed(servers: list[Server], two: lis
     wish = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30007}]}}
     await post(two[1], f"{CORE}/services", wish, 422)
     await post(two[1], f"{CORE}/services", {"metadata": {"name": "other"}, **ported()})
-    repair = PortRepair(app.core.registry, app.core.hub)
+    repair = PortRepair(Runtime(app.core.registry, app.core.hub, app.admission))
     for _ in range(LOOKS - 1):
         await repair.work(("ports",))
     await post(two[1], f"{CORE}/services", wish, 422)

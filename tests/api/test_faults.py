@@ -87,7 +87,7 @@ async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.Clien
 async def test_a_controller_lives_through_a_fault(
     server: Server, api: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its source begins anew, and the present state replaces the missed events."""
+    """What it missed is delivered to it again."""
     collector = next(c for c in server.controllers if type(c).__name__ == "GarbageCollector")
     owner = await post(api, CONFIGMAPS, {"metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
@@ -96,7 +96,7 @@ async def test_a_controller_lives_through_a_fault(
         def fail(*_: object) -> None:
             raise engine.PanicException("a bug")
 
-        patched.setattr(collector, "event", fail)
+        patched.setattr(collector, "_observe", fail)
         await post(api, CONFIGMAPS, {"metadata": {"name": "child", "ownerReferences": [reference]}})
         await asyncio.sleep(0)
         await asyncio.sleep(0)

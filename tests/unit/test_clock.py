@@ -31,6 +31,7 @@ ALLOWED = {
     "endpoints/tls.py": "sockets",
     "endpoints/wire.py": "sockets",
     "outbound/proxy.py": "the deadline of a request",
+    "server/controllers.py": "the patience of a test",
     "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.admission.attributes import Attributes
-from hydrofoil.request import RequestInfo, Verdict
+from hydrofoil.request import Verdict, attributes, decide
 
 
 async def decision(
@@ -18,9 +18,8 @@ async def decision(
     name: str = "",
 ) -> Verdict:
     """Return the decision on a further right of the user of a write."""
-    info = RequestInfo("", "", verb, True, group, version, resource, subresource, namespace, name)
-    made = a.authorizer.authorize(a.user, info)
-    return made if isinstance(made, Verdict) else await made
+    info = attributes(verb, group, resource, version=version, subresource=subresource, namespace=namespace, name=name)
+    return await decide(a.authorizer, a.user, info)
 
 
 async def allows(

@@ -6,9 +6,7 @@ import asyncio
 import base64
 from collections.abc import Coroutine
 from typing import Any
-from urllib.parse import urlsplit
 
-import aiohttp
 import orjson
 
 from hydrofoil.apiextensions import review
@@ -18,12 +16,15 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.outbound import bounds
 from hydrofoil.outbound.connections import Connections
 from hydrofoil.outbound.endpoint import Endpoint
+from hydrofoil.outbound.review import LATE, post_failure, send
 from hydrofoil.outbound.services import Services
-from hydrofoil.outbound.trust import Trust, Unreachable, reason
+from hydrofoil.outbound.trust import Trust, Unreachable
 from hydrofoil.pool import retrieve_result
 
 SECONDS = 30
 """The timeout of a webhook."""
+WHILE = "(Client.Timeout exceeded while awaiting headers)"
+"""What Go adds where the client has the timeout."""
 Object = dict[str, Any]
 Key = tuple[int, str]
 """A version of an object, and the API version requested."""
@@ -148,31 +149,14 @@ class Webhook:
         return review.objects_of_response(self._review, uid, await self._post(body, len(objects)))
 
     async def _post(self, body: bytes, objects: int) -> Object:
-        headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
-        where = ""
+        bound = bounds.review_bound(objects, len(body))
         try:
-            url = self._endpoint.connect(self._services)
-            where = urlsplit(url).netloc
-            async with (
-                self._connections.call() as session,
-                session.post(
-                    url,
-                    data=body,
-                    headers=headers,
-                    server_hostname=self._endpoint.host,
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(total=SECONDS),
-                ) as answer,
-            ):
-                bound = bounds.review_bound(objects, len(body))
-                status, data = answer.status, await bounds.read(answer, bound)
+            reply = await send(self._connections, self._endpoint, self._services, body, bound, seconds=SECONDS)
         except TimeoutError:
-            why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-            raise self._failed(why) from None
-        except (Unreachable, bounds.TooLarge) as e:
-            raise self._failed(str(e)) from None
-        except (aiohttp.ClientError, OSError) as e:
-            raise self._failed(reason(e, where)) from None
+            raise ConversionFailed(post_failure(self._endpoint, f"{LATE} {WHILE}")) from None
+        except Unreachable as e:
+            raise ConversionFailed(str(e)) from None
+        data = reply.body
         problem = "the answer is no object"
         try:
             # In Go, `null` leaves a field as it is.
@@ -180,11 +164,8 @@ class Webhook:
         except orjson.JSONDecodeError as e:
             found, problem = review.reread(data), f"couldn't get version/kind; json parse error: {e}"
         answered = found if isinstance(found, dict) else None
-        if not 200 <= status < 300:
+        if not 200 <= reply.status < 300:
             raise ConversionFailed(review.refusal(answered, data))
         if answered is None:
             raise ConversionFailed(problem)
         return answered
-
-    def _failed(self, why: str) -> ConversionFailed:
-        return ConversionFailed(f'Post "{self._endpoint.url}": {why}')

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import orjson
 
 from hydrofoil.errors import ApiError
+from hydrofoil.outbound.review import body_text, server_error
 
 GROUP = "apiextensions.k8s.io"
 SUPPORTED = ("v1", "v1beta1")
@@ -91,8 +92,7 @@ def unreadable(answer: Any) -> str:
 def refusal(body: Object | None, data: bytes) -> str:
     """Return client-go's text for a response that is not a success."""
     message = body.get("message") if body is not None and body.get("kind") == "Status" else None
-    shown = data[:2048].decode(errors="replace").strip() or "unknown"
-    return str(message or f'an error on the server ("{shown}") has prevented the request from succeeding')
+    return str(message or server_error(body_text(data)))
 
 
 def mismatch(original: Object, answer: Object, api_version: str) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from hydrofoil.authentication.certificates import ClientCa, Subject
+from msgspec import Struct
+
+from hydrofoil import engine
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Clock
 from hydrofoil.counting import Histogram
@@ -26,6 +28,37 @@ BUCKETS = tuple(hours * HOUR for hours in (0, 0.5, 1, 2, 6, 12)) + tuple(
     days * DAY for days in (1, 2, 4, 7, 30, 90, 180, 360)
 )
 """The buckets of the rest of the life of certificates, in seconds (`clientCertificateExpirationHistogram`)."""
+
+
+class Subject(Struct, frozen=True):
+    """The subject of a certificate as a user."""
+
+    name: str
+    """The common name."""
+    groups: tuple[str, ...]
+    """The organizations, in order."""
+    uid: str
+
+
+class ClientCa:
+    """The authorities of one bundle."""
+
+    def __init__(self, pem: bytes) -> None:
+        """Raise ValueError if there is no certificate, or a malformed one."""
+        self._native = engine.ClientCa(pem)
+        self.names: tuple[bytes, ...] = tuple(self._native.names)
+        """The names of the authorities in DER, without the outer tag."""
+
+    def verify(self, chain: Sequence[bytes], now: float) -> Subject | None:
+        """Return the subject of a chain in DER, the client's certificate first, at a time in seconds since 1970.
+
+        Return None for a subject without a common name. Raise Rejected.
+        """
+        try:
+            name, groups, uid = self._native.verify(list(chain), now)
+        except engine.CertificateError as e:
+            raise Rejected(str(e)) from None
+        return Subject(name, tuple(groups), uid) if name else None
 
 
 class Authorities:

@@ -11,9 +11,8 @@ import orjson
 from hydrofoil.authentication.cache import MOST, Fetches, digest
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.outbound.bounds import decode_json
-from hydrofoil.outbound.target import Reply, Reset, Target
-from hydrofoil.outbound.trust import Unreachable
+from hydrofoil.outbound.review import AUTHENTICATION, Backoff, Review, ReviewFailed
+from hydrofoil.outbound.target import Target
 from hydrofoil.pool import retrieve_result
 from hydrofoil.request import User
 
@@ -23,24 +22,12 @@ CALL = 30.0
 """The time limit of one call in seconds."""
 LARGEST = 1 << 20
 """The greatest size of an answer in bytes."""
-STEPS, FIRST, FACTOR, JITTER = 5, 0.5, 1.5, 0.2
-"""The attempts, and the pauses between them in seconds (`DefaultAuthWebhookRetryBackoff`)."""
-TRANSIENT = ("InternalError", "Timeout", "TooManyRequests")
-"""Reasons of failures that another attempt may not have."""
-BY_CODE = {429: "TooManyRequests", 500: "InternalError", 504: "Timeout"}
-"""The reasons of failures that are no Status."""
+BACKOFF = Backoff(jitter=0.2)
+"""The attempts (`DefaultAuthWebhookRetryBackoff`)."""
 CALLS = 256
 """The largest number of calls at a time: tokens of anyone cause them."""
 Key = tuple[bytes, tuple[str, ...]]
 Object = dict[str, Any]
-
-
-class _Failed(Exception):
-    """A call without an answer; `again` if another attempt may have one."""
-
-    def __init__(self, why: str, *, again: bool) -> None:
-        super().__init__(why)
-        self.again = again
 
 
 class TokenWebhook:
@@ -62,7 +49,7 @@ class TokenWebhook:
             raise ValueError(
                 f'unsupported authentication webhook version "{version}", supported versions are "v1", "v1beta1"'
             )
-        self._target = target
+        self._reviews = Review(target, AUTHENTICATION, CALL, LARGEST)
         self._version = f"{GROUP}/{version}"
         self._life = int(seconds * 1_000_000_000)
         self._implied = tuple(implied)
@@ -100,7 +87,7 @@ class TokenWebhook:
         """End all calls."""
         for task in list(self._asked.values()):
             task.cancel()
-        await self._target.close()
+        await self._reviews.close()
 
     async def _review(self, key: Key, token: str) -> Login | None:
         failed = True
@@ -129,36 +116,23 @@ class TokenWebhook:
         except TypeError:
             # Bytes that are no UTF-8, which no review can have.
             raise Rejected("invalid bearer token") from None
-        pause = FIRST
-        for step in range(STEPS):
+        for pause in BACKOFF.pauses():
             try:
                 return await self._call(body)
-            except _Failed as e:
-                if not e.again or step == STEPS - 1:
+            except ReviewFailed as e:
+                if not e.again or pause is None:
                     raise Rejected(str(e)) from None
-            await self._clock.machine.sleep(pause * self._chance.between(1.0, 1.0 + JITTER))
-            pause *= FACTOR
+            await self._clock.machine.sleep(BACKOFF.stretch(pause, self._chance))
         raise AssertionError("an attempt returns or raises")
 
     async def _call(self, body: bytes) -> Object:
-        try:
-            async with self._places:
-                reply = await self._target.post(body, CALL, LARGEST)
-        except Reset as e:
-            raise _Failed(str(e), again=True) from None
-        except Unreachable as e:
-            raise _Failed(str(e), again=False) from None
-        try:
-            found = await decode_json(reply.body)
-        except orjson.JSONDecodeError:
-            found = None
-        if not 200 <= reply.status <= 206:
-            raise _refusal(reply, found)
+        async with self._places:
+            found = await self._reviews.post(body)
         if not isinstance(found, dict):
-            raise _Failed("couldn't get version/kind; json parse error", again=False)
+            raise ReviewFailed("couldn't get version/kind; json parse error")
         version, kind = found.get("apiVersion"), found.get("kind")
         if version != self._version or kind != "TokenReview":
-            raise _Failed(f'no kind "{kind}" is registered for version "{version}"'[:200], again=False)
+            raise ReviewFailed(f'no kind "{kind}" is registered for version "{version}"'[:200])
         status = found.get("status")
         return status if isinstance(status, dict) else {}
 
@@ -176,17 +150,6 @@ class TokenWebhook:
                 raise Rejected(why)
             return None
         return Login(_user(status.get("user")), audiences)
-
-
-def _refusal(reply: Reply, found: Any) -> _Failed:
-    """Return the failure of an answer that is no success."""
-    status = found if isinstance(found, dict) and found.get("kind") == "Status" else None
-    reason = status.get("reason") if status is not None else BY_CODE.get(reply.status)
-    message = status.get("message") if status is not None else None
-    shown = message if isinstance(message, str) and message else f"an error on the server: status {reply.status}"
-    # Only a delay that is a number of seconds counts.
-    again = reason in TRANSIENT or (reply.status in (429, 503) and reply.retry_after.isdigit())
-    return _Failed(shown, again=again)
 
 
 def texts(found: Any) -> tuple[str, ...]:

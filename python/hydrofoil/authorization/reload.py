@@ -10,8 +10,7 @@ from pathlib import Path
 from hydrofoil.authorization.conditions import Condition, Conditions
 from hydrofoil.authorization.configuration import Configured, load
 from hydrofoil.authorization.metrics import Counted, Metrics
-from hydrofoil.authorization.webhook import Settings, Webhook
-from hydrofoil.authorization.webhook_client import WebhookClient
+from hydrofoil.authorization.webhook import Settings, Webhook, review_of
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
 from hydrofoil.outbound import kubeconfig
@@ -28,7 +27,7 @@ def webhook(configured: Configured, clock: Clock, metrics: Metrics) -> Webhook:
     config = configured.webhook
     assert config is not None, "validation requires it"
     conditions = [Condition(text) for text in config.conditions]
-    client = WebhookClient(kubeconfig.read(config.kubeconfig), config.timeout)
+    client = review_of(kubeconfig.read(config.kubeconfig), config.timeout)
     settings = Settings(configured.name, config.version, config.allowed_ttl, config.refused_ttl, config.deny)
     return Webhook(settings, client, Conditions(conditions, configured.name, metrics), clock, metrics)
 

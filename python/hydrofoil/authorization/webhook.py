@@ -12,13 +12,17 @@ from hydrofoil.authorization import reviews
 from hydrofoil.authorization.conditions import Conditions
 from hydrofoil.authorization.decision_cache import DecisionCache
 from hydrofoil.authorization.metrics import Metrics
-from hydrofoil.authorization.webhook_client import Failed, WebhookClient
 from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.go_text import format_duration
+from hydrofoil.outbound.review import AUTHORIZATION, Backoff, Review, ReviewFailed
+from hydrofoil.outbound.target import Target
 from hydrofoil.request import NO_OPINION, RequestInfo, Rules, User, Verdict
 
 LOG = logging.getLogger("hydrofoil")
-WAITS = (0.5, 0.75, 1.125, 1.6875)
-"""Seconds before each further attempt (`DefaultRetryBackoff`, without its jitter)."""
+BOUND = 1 << 20
+"""The greatest size of an answer, in bytes. Upstream has no bound."""
+BACKOFF = Backoff()
+"""The attempts (`DefaultRetryBackoff`, without its jitter)."""
 
 
 class Settings(Struct, frozen=True):
@@ -35,11 +39,17 @@ class Settings(Struct, frozen=True):
     """Whether an error refuses, instead of leaving the decision to the next authorizer."""
 
 
+def review_of(target: Target, seconds: float) -> Review:
+    """Return the reviews of a server; `seconds`: the time limit of a call, which the server learns from the query."""
+    target.url += f"{'&' if '?' in target.url else '?'}timeout={format_duration(seconds)}"
+    return Review(target, AUTHORIZATION, seconds, BOUND)
+
+
 class Webhook:
     """One webhook, and its answers of the last minutes."""
 
     def __init__(
-        self, settings: Settings, client: WebhookClient, conditions: Conditions, clock: Clock, metrics: Metrics
+        self, settings: Settings, client: Review, conditions: Conditions, clock: Clock, metrics: Metrics
     ) -> None:
         self._settings = settings
         self._client = client
@@ -83,14 +93,14 @@ class Webhook:
     async def _ask(self, review: reviews.Object, key: bytes, info: RequestInfo) -> Verdict:
         settings = self._settings
         body = reviews.body(review, settings.version)
-        for wait in (*WAITS, None):
+        for wait in BACKOFF.pauses():
             try:
                 verdict = await self._once(body)
-            except Failed as e:
+            except ReviewFailed as e:
                 if wait is None or not e.again:
                     LOG.error("Failed to make webhook authorizer request: %s", e)
                     if not settings.deny:
-                        self._metrics.failed_open(settings.name, e.result)
+                        self._metrics.failed_open(settings.name, _result(e))
                     return self._failed(str(e))
                 await self._clock.machine.sleep(wait)
             else:
@@ -101,7 +111,7 @@ class Webhook:
         return verdict
 
     async def _once(self, body: bytes) -> Verdict:
-        """Ask once. Raise Failed."""
+        """Ask once. Raise ReviewFailed."""
         settings = self._settings
         begun = stopwatch()
         result = "success"
@@ -109,9 +119,9 @@ class Webhook:
             try:
                 return reviews.verdict(await self._client.post(body), settings.version)
             except ValueError as e:
-                raise Failed(str(e)) from None
-        except Failed as e:
-            result = e.result
+                raise ReviewFailed(str(e)) from None
+        except ReviewFailed as e:
+            result = _result(e)
             raise
         except asyncio.CancelledError:
             result = "canceled"
@@ -121,4 +131,9 @@ class Webhook:
 
     def close(self) -> None:
         """Close the connections once the calls in flight have ended."""
-        self._client.close()
+        self._client.retire()
+
+
+def _result(failure: ReviewFailed) -> str:
+    """Return the label of a failure in metrics."""
+    return "timeout" if failure.late else "error"

@@ -23,7 +23,7 @@ class Entry(NamedTuple):
 
     section: str
     module: str
-    """The module that has it, as `COMMAND`."""
+    """The module that has it, as `COMMAND`, or in `COMMANDS` by its name."""
     help: str
 
 
@@ -45,7 +45,8 @@ class Group(click.Group):
         entry = self._entries.get(cmd_name)
         if entry is None:
             return None
-        found: click.Command = import_module(entry.module).COMMAND
+        module = import_module(entry.module)
+        found: click.Command = module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.COMMAND
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -19,12 +19,12 @@ COMMANDS = {
     "serve": Entry(SERVING, "hydrofoil.cli.serve", "serve the API until SIGTERM or SIGINT"),
     "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server on the default port"),
     "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),
-    "data check": Entry(DATA, "hydrofoil.cli.data.check", "read all of a data folder, and find damage"),
-    "data compact": Entry(DATA, "hydrofoil.cli.data.compact", "remove the history of a data folder"),
-    "data backup": Entry(DATA, "hydrofoil.cli.data.backup", "write the state of a data folder to a file"),
-    "data restore": Entry(DATA, "hydrofoil.cli.data.restore", "make a data folder of a backup"),
-    "data export": Entry(DATA, "hydrofoil.cli.data.export", "write the objects of a data folder as lines of JSON"),
-    "data import": Entry(DATA, "hydrofoil.cli.data.imports", "make a data folder of lines of JSON"),
+    "data check": Entry(DATA, "hydrofoil.cli.data.commands", "read all of a data folder, and find damage"),
+    "data compact": Entry(DATA, "hydrofoil.cli.data.commands", "remove the history of a data folder"),
+    "data backup": Entry(DATA, "hydrofoil.cli.data.commands", "write the state of a data folder to a file"),
+    "data restore": Entry(DATA, "hydrofoil.cli.data.commands", "make a data folder of a backup"),
+    "data export": Entry(DATA, "hydrofoil.cli.data.commands", "write the objects of a data folder as lines of JSON"),
+    "data import": Entry(DATA, "hydrofoil.cli.data.commands", "make a data folder of lines of JSON"),
     "bench": Entry(MEASURING, "hydrofoil.cli.bench", "measure an API server and check each of its answers"),
     "bench compare": Entry(
         MEASURING, "hydrofoil.cli.bench_compare", "compare results: ratios, noise, and what is not alike"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.controllers.runtime.controller import Controller, Watch, all_served
+from hydrofoil.controllers.runtime.fields import metadata_json
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.store import Registry
-from hydrofoil.watch.hub import Hub
 
 TYPE = "kubernetes.io/service-account-token"
 NAME, UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
@@ -29,35 +30,32 @@ class AccountSecrets(Controller):
     user = service_account("tokens-controller")
 
     def __init__(
-        self,
-        registry: Registry,
-        hub: Hub,
-        token: Callable[[Stored, str], Awaitable[str]],
-        authority: Callable[[], bytes],
+        self, runtime: Runtime, token: Callable[[Stored, str], Awaitable[str]], authority: Callable[[], bytes]
     ) -> None:
         """Take `token` as the maker of a token of an account, for a secret of a name."""
-        super().__init__(registry, hub)
+        super().__init__(runtime)
         self._token = token
         self._authority = authority
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
         """Report whether all resources it reads are served."""
-        return all(catalog.find("", "v1", plural) for plural in ("secrets", "serviceaccounts"))
+        return all_served(catalog, ("", "secrets"), ("", "serviceaccounts"))
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource("", "serviceaccounts"), self.resource("", "secrets")]
+    def watches(self) -> list[Watch]:
+        return [
+            (self.resource("", "serviceaccounts"), self._on_account),
+            (self.resource("", "secrets"), self._on_secret),
+        ]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        namespace, name = str(metadata["namespace"]), str(metadata["name"])
-        if resource.plural == "serviceaccounts":
-            # A secret may be older than its account.
-            if kind != "MODIFIED":
-                self.put(namespace)
-            return
-        annotations = metadata.get("annotations")
-        if kind != "DELETED" and isinstance(annotations, dict) and NAME in annotations:
-            self.put(namespace, name)
+    def _on_account(self, old: Stored | None, new: Stored | None) -> None:
+        # A secret may be older than its account, so new accounts count too.
+        if old is None or new is None:
+            self.put((new or old).namespace)  # type: ignore[union-attr] # one of them is an object
+
+    def _on_secret(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None and NAME.encode() in metadata_json(new):
+            self.put(new.namespace, new.name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Bring one secret, or all of a namespace, in step with the accounts."""

@@ -7,16 +7,17 @@ kube-controller-manager `pkg/controller/serviceaccount/serviceaccounts_controlle
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.controllers.runtime.controller import Controller, Watch, all_served
+from hydrofoil.controllers.runtime.fields import is_deleting
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
-from hydrofoil.registry.store import Registry
-from hydrofoil.watch.hub import Hub
 
 MANAGER = "kube-controller-manager"
 ROOT_CA = "kube-root-ca.crt"
@@ -36,17 +37,22 @@ class PerNamespace(Controller):
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
         """Report whether namespaces and the resource of the object are served."""
-        return all(catalog.find("", "v1", plural) for plural in ("namespaces", cls.plural))
+        return all_served(catalog, ("", "namespaces"), ("", cls.plural))
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource("", "namespaces"), self.resource("", self.plural)]
+    def watches(self) -> list[Watch]:
+        return [
+            (self.resource("", "namespaces"), self._on_namespace),
+            (self.resource("", self.plural), self._on_object),
+        ]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        if resource.plural == "namespaces":
-            if kind != "DELETED" and not metadata.get("deletionTimestamp"):
-                self.put(str(metadata["name"]))
-        elif metadata["name"] == self.object_name and kind != "ADDED":
-            self.put(str(metadata["namespace"]))
+    def _on_namespace(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None and not is_deleting(new):
+            self.put(new.name)
+
+    def _on_object(self, old: Stored | None, _: Stored | None) -> None:
+        # A new object is no reason: that of this controller is good, and others are not its concern.
+        if old is not None and old.name == self.object_name:
+            self.put(old.namespace)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Create or mend the object of a namespace."""
@@ -103,8 +109,8 @@ class RootCa(PerNamespace):
     plural = "configmaps"
     object_name = ROOT_CA
 
-    def __init__(self, registry: Registry, hub: Hub, authority: Callable[[], bytes]) -> None:
-        super().__init__(registry, hub)
+    def __init__(self, runtime: Runtime, authority: Callable[[], bytes]) -> None:
+        super().__init__(runtime)
         self._authority = authority
 
     def metadata(self) -> dict[str, object]:

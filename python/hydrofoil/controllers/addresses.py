@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.runtime.controller import Controller, Watch, all_served
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
 from hydrofoil.registry.allocation.allocated import held_by
 from hydrofoil.registry.allocation.ranges import canonical
@@ -28,28 +27,28 @@ class AddressRepair(Controller):
     A server that ends between the write of an address and that of its service leaves one over.
     """
 
-    def __init__(self, registry: Any, hub: Any) -> None:
-        super().__init__(registry, hub)
-        self._records = AddressRecords(registry)
-        self._young: set[str] = set()
-        """The addresses to look at again."""
-        self._timer: asyncio.TimerHandle | None = None
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
+        self._records = AddressRecords(runtime.registry)
 
     @staticmethod
     def served(catalog: Catalog) -> bool:
         """Report whether addresses have objects."""
-        return bool(catalog.find("networking.k8s.io", "v1", "ipaddresses") and catalog.find("", "v1", "services"))
+        return all_served(catalog, ("networking.k8s.io", "ipaddresses"), ("", "services"))
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource("", "services"), self.resource("networking.k8s.io", "ipaddresses")]
+    def watches(self) -> list[Watch]:
+        return [
+            (self.resource("", "services"), self._on_service),
+            (self.resource("networking.k8s.io", "ipaddresses"), self._on_address),
+        ]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        name = str(metadata["name"])
-        if resource.plural == "services":
-            if kind != "DELETED":
-                self.put("service", str(metadata["namespace"]), name)
-        elif kind != "DELETED":
-            self.put("address", "", name)
+    def _on_service(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            self.put("service", new.namespace, new.name)
+
+    def _on_address(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            self.put("address", "", new.name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         what, namespace, name = key
@@ -91,22 +90,10 @@ class AddressRepair(Controller):
             grace = GRACE if service is None or external else SOON
         age = self.registry.clock.seconds() - _creation_time(body)
         if age < grace:
-            self._young.add(name)
-            if self._timer is None:
-                self._timer = self.registry.clock.machine.later(SOON, self._again)
+            # The age is one of the server's clock, which a test may stop or move.
+            self.queue.after(("address", "", name), SOON)
             return
         await self._records.remove(name)
-
-    def _again(self) -> None:
-        self._timer = None
-        young, self._young = self._young, set()
-        for name in young:
-            self.put("address", "", name)
-
-    async def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        await super().stop()
 
     def _addresses(self, namespace: str, name: str) -> list[str]:
         service = self.registry.find("", "services", namespace, name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.controllers.runtime.controller import Controller, Watch
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.session import apply_here
@@ -36,12 +36,9 @@ class RoleAggregation(Controller):
         """Return the resource of ClusterRoles, if it is served."""
         return self.registry.catalog.collected(GROUP, PLURAL)
 
-    def resources(self) -> Iterable[Resource]:
+    def watches(self) -> list[Watch]:
         resource = self._roles()
-        return [] if resource is None else [resource]
-
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        self.put(EVERY)
+        return [] if resource is None else [(resource, lambda *_: self.put(EVERY))]
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Queue every aggregated role, or bring the rules of one in step with its parts."""

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import orjson
 
-from hydrofoil.admission.chain import Chain
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.graph import Kind, Node, invalid_owner
 from hydrofoil.controllers.reach import Reach
 from hydrofoil.controllers.remote_source import Receiver, RemoteSources
+from hydrofoil.controllers.runtime.controller import Controller, Watch
+from hydrofoil.controllers.runtime.fields import Metadata, metadata_json
+from hydrofoil.controllers.runtime.recorder import WARNING
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
+from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
-from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
-from hydrofoil.watch.hub import Hub
 
-LOG = logging.getLogger("hydrofoil")
+OF_GRAPH = (b'"ownerReferences":', b'"finalizers":', b'"deletionTimestamp":')
+"""Names in the metadata of objects that are more than a name in the graph."""
 Found = Literal["solid", "waiting", "dangling"]
 """The state of an owner for a dependent: existing, waiting for its dependents to be deleted, or missing."""
 
@@ -41,13 +44,14 @@ class GarbageCollector(Controller):
     name = "garbagecollector"
     user = service_account("generic-garbage-collector")
 
-    def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:
+    def __init__(self, runtime: Runtime, remote: RemoteContent) -> None:
         """Take `remote` as the objects in other servers."""
-        super().__init__(registry, hub)
+        super().__init__(runtime)
         self._remote = remote
-        self._reach = Reach(registry, remote, self.user, self.write)
-        receiver = Receiver(self.event, self.replace, self._forget_resource)
-        self._remotes = RemoteSources(remote, self.user, registry.clock, receiver)
+        self._reach = Reach(runtime.registry, remote, self.user, self.write)
+        receiver = Receiver(self._on_remote, self._replace, self._forget_resource)
+        self._remotes = RemoteSources(remote, self.user, runtime.registry.clock, receiver)
+        self._events = runtime.recorder("garbage-collector-controller", self.user)
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
@@ -57,23 +61,24 @@ class GarbageCollector(Controller):
         self._unknown: dict[str, None] = {}
         """Objects with an owner of a kind that is not served."""
 
-    def resources(self) -> Iterable[Resource]:
+    def watches(self) -> Iterator[Watch]:
         seen: set[tuple[str, str]] = set()
         for resource in self.registry.catalog.resources():
             if "watch" in resource.verbs and "delete" in resource.verbs and resource.storage not in seen:
                 if resource.storage == ("", "events"):
                     continue
                 seen.add(resource.storage)
-                yield resource
+                yield resource, partial(self.on_object, resource)
 
-    def start(self, admission: Chain) -> None:
+    def start(self) -> None:
         self._remote.listen(self.discover)
-        super().start(admission)
+        super().start()
 
     async def stop(self) -> None:
         self._remote.forget(self.discover)
         await super().stop()
         await self._remotes.stop()
+        await self._events.close()
 
     def discover(self) -> None:
         """Watch resources that are not watched yet, and queue objects again that had an owner of an unknown kind."""
@@ -83,27 +88,41 @@ class GarbageCollector(Controller):
         if self._unknown:
             self.put("unknown", "")
 
-    def known(self, resource: Kind) -> Iterable[Metadata]:
-        storage = resource.storage
-        return (
-            {"uid": uid, "namespace": node.namespace, "name": node.name}
-            for uid, node in self._nodes.items()
-            if node.resource.storage == storage
-        )
+    def on_object(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        """Apply a change of an object of this server."""
+        if new is None:
+            assert old is not None
+            self._gone(old.uid)
+            return
+        text = metadata_json(new)
+        # Most objects have neither owners nor finalizers.
+        metadata = orjson.loads(text) if any(name in text for name in OF_GRAPH) else {}
+        self._observe(resource, new.uid, new.namespace, new.name, metadata)
 
-    def event(self, resource: Kind, kind: str, metadata: Metadata) -> None:
+    def _on_remote(self, resource: Kind, kind: str, metadata: Metadata) -> None:
+        """Apply an event of another server."""
         uid = str(metadata["uid"])
         if kind == "DELETED":
             self._gone(uid)
-            return
-        owners: list[dict[str, Any]] = metadata.get("ownerReferences", [])  # type: ignore[assignment]
-        finalizers: list[str] = metadata.get("finalizers", [])  # type: ignore[assignment]
+        else:
+            self._observe(resource, uid, str(metadata.get("namespace", "")), str(metadata["name"]), metadata)
+
+    def _replace(self, resource: Kind, present: set[str]) -> None:
+        """Take out the objects of another server that are not among the present ones."""
+        storage = resource.storage
+        for uid in [u for u, node in self._nodes.items() if node.resource.storage == storage and u not in present]:
+            self._gone(uid)
+
+    def _observe(self, resource: Kind, uid: str, namespace: str, name: str, metadata: Metadata) -> None:
+        """Bring the graph in step with an object, and queue what that concerns."""
+        owners: Sequence[dict[str, Any]] = metadata.get("ownerReferences") or ()
+        finalizers: Sequence[str] = metadata.get("finalizers") or ()
         old = self._nodes.get(uid)
         deleting = "deletionTimestamp" in metadata
         if old is not None and (old.owners, old.finalizers, old.deleting) == (owners, finalizers, deleting):
             # Most writes leave the graph unchanged.
             return
-        node = Node(resource, str(metadata.get("namespace", "")), str(metadata["name"]), owners, finalizers, deleting)
+        node = Node(resource, namespace, name, owners, finalizers, deleting)
         self._nodes[uid] = node
         self._absent.pop(uid, None)
         present = {owner["uid"] for owner in owners}
@@ -191,7 +210,7 @@ class GarbageCollector(Controller):
         uid = owner["uid"]
         known = self._nodes.get(uid)
         if known is not None and known.namespace and known.namespace != node.namespace:
-            await self._tell_invalid(node, owner)
+            self._tell_invalid(node, owner)
         if self._absent.get(uid) in ("", node.namespace):
             return "dangling"
         resource = self._reach.find(owner["apiVersion"], owner["kind"])
@@ -214,32 +233,22 @@ class GarbageCollector(Controller):
         waits = present.member("deletionTimestamp") and FOREGROUND in (present.member("finalizers") or ())
         return "waiting" if waits else "solid"
 
-    async def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
+    async def _present(self, node: Node, owners: Sequence[dict[str, Any]]) -> bool:
         """Report whether an object still has the known owners: the event of a change may be outstanding."""
         found = await self._reach.read(node.resource, node.namespace, node.name)
         if found is None:
             return False
         return {o["uid"] for o in found.member("ownerReferences") or ()} == {o["uid"] for o in owners}
 
-    async def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
+    def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
         """Report, once, that an owner is in a namespace where a dependent cannot have it
         (`reportInvalidNamespaceOwnerRef`)."""
         if owner["uid"] in node.reported:
             return
-        node.reported.add(owner["uid"])
+        node.reported |= {owner["uid"]}
         uid = next((u for u in self._dependents[owner["uid"]] if self._nodes.get(u) is node), "")
-        events = self.registry.catalog.find("", "v1", "events")
-        if events is None:
-            return
-        moment, mark = self.registry.clock.text(), f"{self.registry.chance.below(1 << 64):016x}"
-        body = invalid_owner(node, uid, owner, moment, mark)
-        draft, _ = events.native.decode(orjson.dumps(body), "json")
-        try:
-            namespace = body["metadata"]["namespace"]
-            write = self.write(events, namespace, manager="kube-controller-manager")
-            await self.registry.create(events, namespace, draft, write)
-        except ApiError as e:
-            LOG.info("no event for %s: %s", node.name, e.message)
+        about, message = invalid_owner(node, uid, owner)
+        self._events.record(about, WARNING, "OwnerRefInvalidNamespace", message)
 
     async def _as_dependent(self, uid: str, node: Node) -> bool:
         if node.deleting or not node.owners:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from hydrofoil.aggregation.remote import Remote
 from hydrofoil.apis.catalog import Resource
@@ -14,37 +15,24 @@ Kind = Resource | Remote
 
 
 class Node(Struct):
-    """One object of the graph."""
+    """One object of the graph. There is one for each object of a server: what is empty is shared."""
 
     resource: Kind
     namespace: str
     name: str
-    owners: list[dict[str, Any]] = field(default_factory=list)
-    finalizers: list[str] = field(default_factory=list)
+    owners: Sequence[dict[str, Any]] = ()
+    finalizers: Sequence[str] = ()
     deleting: bool = False
-    reported: set[str] = field(default_factory=set)
+    reported: frozenset[str] = frozenset()
     """Owners already reported as invalid by an Event."""
 
 
-def invalid_owner(node: Node, uid: str, owner: dict[str, Any], moment: str, mark: str) -> dict[str, Any]:
-    """Return the Event for an owner in another namespace (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
-    namespace = node.namespace or "default"
+def invalid_owner(node: Node, uid: str, owner: dict[str, Any]) -> tuple[dict[str, str], str]:
+    """Return object and message of the Event for an owner in another namespace
+    (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
     shown = f"[{owner['apiVersion']}/{owner['kind']}, namespace: {node.namespace}, name: {owner['name']}"
     shown += f", uid: {owner['uid']}]"
-    subject = {"kind": node.resource.kind, "apiVersion": node.resource.api_version, "name": node.name, "uid": uid}
+    about = {"kind": node.resource.kind, "apiVersion": node.resource.api_version, "name": node.name, "uid": uid}
     if node.namespace:
-        subject["namespace"] = node.namespace
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{node.name}.{mark}", "namespace": namespace},
-        "involvedObject": subject,
-        "reason": "OwnerRefInvalidNamespace",
-        "message": f'ownerRef {shown} does not exist in namespace "{node.namespace}"',
-        "source": {"component": "garbage-collector-controller"},
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
-        "count": 1,
-        "type": "Warning",
-        "reportingComponent": "garbage-collector-controller",
-    }
+        about["namespace"] = node.namespace
+    return about, f'ownerRef {shown} does not exist in namespace "{node.namespace}"'

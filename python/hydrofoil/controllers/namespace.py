@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import orjson
 
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller, service_account
 from hydrofoil.controllers.content import Content
 from hydrofoil.controllers.namespace_status import Findings, conditions
+from hydrofoil.controllers.runtime.controller import Controller, Watch
+from hydrofoil.controllers.runtime.fields import is_deleting
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
-from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
-from hydrofoil.watch.hub import Hub
 
 FINALIZER = "kubernetes"
 """The finalizer of a namespace until its content is deleted."""
@@ -27,17 +28,17 @@ class NamespaceController(Controller):
     name = "namespace"
     user = service_account("namespace-controller")
 
-    def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:
+    def __init__(self, runtime: Runtime, remote: RemoteContent) -> None:
         """Take `remote` as the objects in other servers."""
-        super().__init__(registry, hub)
-        self._content = Content(registry, remote, self.user)
+        super().__init__(runtime)
+        self._content = Content(runtime.registry, remote, self.user)
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource("", "namespaces")]
+    def watches(self) -> list[Watch]:
+        return [(self.resource("", "namespaces"), self._on_namespace)]
 
-    def event(self, resource: Resource, kind: str, metadata: dict[str, object]) -> None:
-        if kind != "DELETED" and metadata.get("deletionTimestamp"):
-            self.put(str(metadata["name"]))
+    def _on_namespace(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None and is_deleting(new):
+            self.put(new.name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Delete the remaining content of a namespace, and the namespace if it is empty."""

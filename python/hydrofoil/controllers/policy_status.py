@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import Any
 
 import orjson
 
 from hydrofoil.aggregation.documents import Documents
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.policy_types import Check, Kind, Known, needs_of_policy, served_resources
+from hydrofoil.controllers.runtime.controller import Controller, Watch
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
 from hydrofoil.registry.session import apply_here
-from hydrofoil.registry.store import Registry
-from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")
 GROUP, PLURAL = "admissionregistration.k8s.io", "validatingadmissionpolicies"
@@ -31,9 +30,9 @@ class PolicyStatus(Controller):
     name = "validatingadmissionpolicy-status"
     user = service_account("validatingadmissionpolicy-status-controller")
 
-    def __init__(self, registry: Registry, hub: Hub, remote: Documents) -> None:
+    def __init__(self, runtime: Runtime, remote: Documents) -> None:
         """Take `remote` as the documents of other servers, whose resources may be named too."""
-        super().__init__(registry, hub)
+        super().__init__(runtime)
         self._remote = remote
 
     @classmethod
@@ -41,12 +40,12 @@ class PolicyStatus(Controller):
         """Report whether policies are served."""
         return catalog.find(GROUP, "v1", PLURAL) is not None
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource(GROUP, PLURAL)]
+    def watches(self) -> list[Watch]:
+        return [(self.resource(GROUP, PLURAL), self._on_policy)]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        if kind != "DELETED":
-            self.put(str(metadata["name"]))
+    def _on_policy(self, _: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            self.put(new.name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Write the warnings of a policy, unless those of its generation are written."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable
 
-from hydrofoil.admission.chain import Chain
-from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.runtime.controller import Controller, Watch
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.registry.kinds.services import ServiceStrategy
 from hydrofoil.registry.store import Registry
-from hydrofoil.watch.hub import Hub
 
 INTERVAL = 180.0
 """The time in seconds between two looks (`repairServicesInterval`)."""
@@ -22,8 +20,8 @@ LOOKS = 3
 class PortRepair(Controller):
     """Record the ports of all services, and free those that a server which ended had recorded for none."""
 
-    def __init__(self, registry: Registry, hub: Hub) -> None:
-        super().__init__(registry, hub)
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
         self._seen: Counter[int] = Counter()
         """How often each recorded port had no service."""
         self._timer: asyncio.TimerHandle | None = None
@@ -33,14 +31,11 @@ class PortRepair(Controller):
         """Report whether services are served and other servers may write them: only then there is a record."""
         return not registry.storage.direct and catalog.find("", "v1", "services") is not None
 
-    def resources(self) -> Iterable[Resource]:
+    def watches(self) -> tuple[Watch, ...]:
         return ()
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        """Do nothing: no resource is watched."""
-
-    def start(self, admission: Chain) -> None:
-        super().start(admission)
+    def start(self) -> None:
+        super().start()
         self._look()
 
     def _look(self) -> None:

@@ -7,14 +7,16 @@ remove it once the object is being deleted and unused.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import orjson
 
-from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata, service_account
-from hydrofoil.controllers.graph import Kind
+from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.runtime.controller import Controller, Watch, all_served
+from hydrofoil.controllers.runtime.fields import is_deleting
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
@@ -28,42 +30,38 @@ class ProtectionController(Controller):
     """Group and plural of the resources that may use them."""
     finalizer: str
 
-    def __init__(self, registry: Any, hub: Any) -> None:
-        super().__init__(registry, hub)
-        self._waiting: dict[str, dict[str, str]] = defaultdict(dict)
-        """Objects that are being deleted: namespace -> name -> uid."""
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__(runtime)
+        self._waiting: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """The names of objects that are being deleted, by namespace."""
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
         """Report whether all resources it reads are served."""
-        return all(catalog.find(group, "v1", plural) for group, plural in (cls.target, *cls.users))
+        return all_served(catalog, cls.target, *cls.users)
 
-    def resources(self) -> Iterable[Resource]:
-        return [self.resource(*key) for key in (self.target, *self.users)]
+    def watches(self) -> list[Watch]:
+        target: Watch = (self.resource(*self.target), self._on_target)
+        return [target, *((self.resource(*key), self._on_user) for key in self.users)]
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        namespace = str(metadata.get("namespace", ""))
-        if resource.storage != self.target:
-            # A former user of an object may have released it.
-            for place in {namespace, ""} if namespace else list(self._waiting):
-                for name in self._waiting.get(place, ()):
-                    self.put(place, name)
+    def _on_target(self, old: Stored | None, new: Stored | None) -> None:
+        if new is None:
+            assert old is not None
+            self._waiting[old.namespace].pop(old.name, None)
+            if not self._waiting[old.namespace]:
+                del self._waiting[old.namespace]
+        elif is_deleting(new):
+            self._waiting[new.namespace][new.name] = None
+            self.put(new.namespace, new.name)
+
+    def _on_user(self, old: Stored | None, new: Stored | None) -> None:
+        # A former user of an object may have released it.
+        if not self._waiting:
             return
-        name = str(metadata["name"])
-        if kind == "DELETED":
-            self._waiting[namespace].pop(name, None)
-            if not self._waiting[namespace]:
-                del self._waiting[namespace]
-        elif metadata.get("deletionTimestamp"):
-            self._waiting[namespace][name] = str(metadata["uid"])
-            self.put(namespace, name)
-
-    def known(self, resource: Kind) -> Iterable[Metadata]:
-        if resource.storage != self.target:
-            return
-        for namespace, names in self._waiting.items():
-            for name, uid in names.items():
-                yield {"uid": uid, "namespace": namespace, "name": name}
+        namespace = (new or old).namespace  # type: ignore[union-attr] # one of them is an object
+        for place in {namespace, ""} if namespace else list(self._waiting):
+            for name in self._waiting.get(place, ()):
+                self.put(place, name)
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Remove the finalizer from an unused object; one in use waits for the next event."""

@@ -14,12 +14,13 @@ from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
 from hydrofoil.controllers.addresses import AddressRepair
 from hydrofoil.controllers.aggregation import RoleAggregation
-from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.policy_status import PolicyStatus
 from hydrofoil.controllers.ports import PortRepair
 from hydrofoil.controllers.protection import PROTECTIONS, ProtectionController
+from hydrofoil.controllers.runtime.controller import Controller
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import Hub
@@ -48,19 +49,19 @@ class Descriptor(NamedTuple):
     """Its name in `--controllers`; empty for those of every server."""
     is_needed: Callable[[Dependencies], bool]
     """Report whether its resources are served."""
-    make: Callable[[Dependencies], Controller]
+    make: Callable[[Runtime, Dependencies], Controller]
 
 
 EVERYWHERE = (
     Descriptor(
         "",
         lambda deps: AddressRepair.served(deps.registry.catalog),
-        lambda deps: AddressRepair(deps.registry, deps.hub),
+        lambda runtime, _: AddressRepair(runtime),
     ),
     Descriptor(
         "",
         lambda deps: PortRepair.served(deps.registry.catalog, deps.registry),
-        lambda deps: PortRepair(deps.registry, deps.hub),
+        lambda runtime, _: PortRepair(runtime),
     ),
 )
 """The controllers of every server: no controllers of kube-controller-manager, but loops of kube-apiserver."""
@@ -68,37 +69,33 @@ EVERYWHERE = (
 
 def _simple(kind: type[RoleAggregation | ProtectionController | DefaultAccounts]) -> Descriptor:
     """Return the descriptor of a controller that needs nothing but its resources."""
-    return Descriptor(
-        kind.name, lambda deps: kind.served(deps.registry.catalog), lambda deps: kind(deps.registry, deps.hub)
-    )
+    return Descriptor(kind.name, lambda deps: kind.served(deps.registry.catalog), lambda runtime, _: kind(runtime))
 
 
 ELECTED = (
     Descriptor(
         NamespaceController.name,
         lambda deps: deps.registry.catalog.find("", "v1", "namespaces") is not None,
-        lambda deps: NamespaceController(deps.registry, deps.hub, deps.content),
+        lambda runtime, deps: NamespaceController(runtime, deps.content),
     ),
-    Descriptor(
-        GarbageCollector.name, lambda _: True, lambda deps: GarbageCollector(deps.registry, deps.hub, deps.content)
-    ),
+    Descriptor(GarbageCollector.name, lambda _: True, lambda runtime, deps: GarbageCollector(runtime, deps.content)),
     _simple(RoleAggregation),
     *map(_simple, PROTECTIONS),
     Descriptor(
         PolicyStatus.name,
         lambda deps: PolicyStatus.served(deps.registry.catalog),
-        lambda deps: PolicyStatus(deps.registry, deps.hub, deps.documents),
+        lambda runtime, deps: PolicyStatus(runtime, deps.documents),
     ),
     _simple(DefaultAccounts),
     Descriptor(
         RootCa.name,
         lambda deps: bool(deps.root_ca()) and RootCa.served(deps.registry.catalog),
-        lambda deps: RootCa(deps.registry, deps.hub, deps.root_ca),
+        lambda runtime, deps: RootCa(runtime, deps.root_ca),
     ),
     Descriptor(
         AccountSecrets.name,
         lambda deps: AccountSecrets.served(deps.registry.catalog),
-        lambda deps: AccountSecrets(deps.registry, deps.hub, deps.legacy_token, deps.root_ca),
+        lambda runtime, deps: AccountSecrets(runtime, deps.legacy_token, deps.root_ca),
     ),
 )
 """The controllers of the one server that leads, in the order in which they start."""

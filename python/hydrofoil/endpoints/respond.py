@@ -144,7 +144,32 @@ async def answer_json_parts(context: Context, parts: Sequence[bytes]) -> Answer:
     return await run(lambda: json(context, b"".join(parts)), pooled=sum(map(len, parts)) > LARGE)
 
 
-def form(context: Context) -> str:
+class Form(str):
+    """What objects are written as: the text that native code parses, `encoding` or `encoding:shape:...`."""
+
+    __slots__ = ()
+
+    @property
+    def in_json(self) -> Form:
+        """Return the same form in JSON."""
+        _, colon, shape = self.partition(":")
+        return Form(f"json{colon}{shape}")
+
+    @property
+    def is_object(self) -> bool:
+        """Report whether it is the whole object, in any encoding."""
+        return ":" not in self
+
+    @property
+    def is_table(self) -> bool:
+        """Report whether it is a row of a table."""
+        return ":table:" in self
+
+
+IN_JSON, IN_PROTOBUF, IN_CBOR = Form("json"), Form("protobuf"), Form("cbor")
+
+
+def form(context: Context) -> Form:
     """Return the native form of an answer with one object."""
     accepted = context.accepted
     if accepted.transform == "Table":
@@ -152,9 +177,9 @@ def form(context: Context) -> str:
         if include not in ("None", "Metadata", "Object"):
             text = f"includeObject: Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
             raise bad_request(f"Unable to convert to Table as requested: {text}")
-        return f"json:table:{accepted.version}:{include}"
-    encoding = "protobuf" if accepted.protobuf else "cbor" if accepted.cbor else "json"
-    return f"{encoding}:metadata:{accepted.version}" if accepted.transform else encoding
+        return Form(f"json:table:{accepted.version}:{include}")
+    encoding = IN_PROTOBUF if accepted.protobuf else IN_CBOR if accepted.cbor else IN_JSON
+    return Form(f"{encoding}:metadata:{accepted.version}") if accepted.transform else encoding
 
 
 def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer:
@@ -170,7 +195,7 @@ def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer
     if not context.accepted.binary:
         return json(context, body, status)
     if context.audit is not None and context.audit.wants_response:
-        context.audit.responded(stored.body(shape.replace(shape.partition(":")[0], "json", 1), clock))
+        context.audit.responded(stored.body(shape.in_json, clock))
     return answer_body(context, body, status)
 
 

@@ -25,7 +25,7 @@ from hydrofoil.endpoints.subresources.handler import handler as subresource_hand
 from hydrofoil.errors import ApiError
 from hydrofoil.headers import ACCEPT, CONTENT_TYPE
 from hydrofoil.registry.fresh import as_api_errors
-from hydrofoil.request import Incoming, RequestInfo
+from hydrofoil.request import COLLECTION, ITEM, SUBRESOURCE, Incoming, RequestInfo
 from hydrofoil.watch.follow import Followed
 
 HANDLERS: dict[str, Handler] = {
@@ -38,9 +38,6 @@ HANDLERS: dict[str, Handler] = {
     "patch": patch,
     "delete": delete,
 }
-COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
-ITEM = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-SUBRESOURCE = ITEM | {"POST": "create"}
 ITEM_VERBS = frozenset(ITEM.values())
 CONNECTED = frozenset(("attach", "exec", "portforward", "proxy"))
 """Subresources that connect to a container or a server."""

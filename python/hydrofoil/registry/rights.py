@@ -5,7 +5,7 @@ from __future__ import annotations
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.write import Write
-from hydrofoil.request import ALWAYS_ALLOW, RequestInfo, User, Verdict, attributes, refusal
+from hydrofoil.request import ALWAYS_ALLOW, RequestInfo, User, Verdict, attributes, decide, refusal
 
 MASTERS = "system:masters"
 
@@ -17,8 +17,7 @@ def exempt(write: Write) -> bool:
 
 async def decision(write: Write, info: RequestInfo) -> Verdict:
     """Return the decision on a right of the user of a write."""
-    made = write.authorizer.authorize(write.user, info)
-    return made if isinstance(made, Verdict) else await made
+    return await decide(write.authorizer, write.user, info)
 
 
 def refuse(write: Write, info: RequestInfo, verdict: Verdict) -> ApiError:

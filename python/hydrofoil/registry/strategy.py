@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
@@ -27,6 +28,10 @@ def now(clock: Clock, seconds: int = 0) -> bytes:
     moment = clock.now() + timedelta(microseconds=span // 1000)
     # Not every C library pads the year.
     return orjson.dumps(moment.isoformat(timespec="seconds").replace("+00:00", "Z"))
+
+
+RowOrder = Callable[[dict[str, Any]], Any]
+"""Return what a row of a table is sorted by."""
 
 
 class Strategy:
@@ -73,6 +78,14 @@ class Strategy:
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
+
+    def creates_through_status(self, resource: Resource) -> bool:
+        """Report whether an apply to the status of an object that does not exist creates it."""
+        return False
+
+    def row_order(self, resource: Resource) -> RowOrder | None:
+        """Return the order of the rows of a table; None for that of the names."""
+        return None
 
     async def authorize(self, write: Write, draft: Draft, old: Stored | None, plural: str) -> None:
         """Refuse what the user of a write may not do, once its object is admitted. Raise ApiError 403."""

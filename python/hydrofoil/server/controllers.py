@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.options import ControllerOptions
+from hydrofoil.controllers.runtime.controller import Controller
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.table import ELECTED, EVERYWHERE, Dependencies, Descriptor
 
-SETTLE_TURNS = 10_000
-"""The turns of the loop after which controllers that are never idle are no longer waited for."""
-QUIET_TURNS = 4
-"""The turns of the loop after which an event has reached the queue of a controller."""
+SETTLE_SECONDS = 10.0
+"""The time without a processed key after which controllers are no longer waited for: a webhook may not answer them."""
+SETTLE_ROUNDS = 12
+"""How often that time begins anew, since keys were processed: two controllers may undo each other's writes forever."""
 
 
 class ControllerManager:
@@ -35,6 +36,7 @@ class ControllerManager:
         """
         self._options = options
         self._deps = deps
+        self.runtime = Runtime(deps.registry, deps.hub, deps.admission)
         self._listeners = listeners
         self._one_by_one = one_by_one
         self.elected: list[Controller] = []
@@ -65,14 +67,22 @@ class ControllerManager:
 
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
-        quiet = 0
-        for _ in range(SETTLE_TURNS):
-            # A controller without keys is not done while its watches have events that take several turns.
-            done = self._deps.hub.idle and all(c.idle for c in self.running())
-            quiet = quiet + 1 if done else 0
-            if quiet == QUIET_TURNS:
-                return
-            await asyncio.sleep(0)
+        activity = self.runtime.activity
+        if self.runtime.is_idle:
+            return None
+        idle = asyncio.create_task(self.runtime.idle(), name="settling")
+        try:
+            for _ in range(SETTLE_ROUNDS):
+                before = activity.keys
+                # A machine with much other work may be slow: what counts is that something is done.
+                done, _ = await asyncio.wait((idle,), timeout=SETTLE_SECONDS)
+                if done:
+                    return idle.result()
+                if activity.keys == before:
+                    return None
+        finally:
+            idle.cancel()
+        return None
 
     async def _lead(self) -> None:
         await self._start((d for d in ELECTED if self._options.controls(d.name)), self.elected)
@@ -86,10 +96,10 @@ class ControllerManager:
     async def _start(self, descriptors: Iterable[Descriptor], running: list[Controller]) -> None:
         """Make all before the first one starts: each sees the writes of the others."""
         deps = self._deps
-        running += [descriptor.make(deps) for descriptor in descriptors if descriptor.is_needed(deps)]
+        running += [descriptor.make(self.runtime, deps) for descriptor in descriptors if descriptor.is_needed(deps)]
         # Their number may change meanwhile, when this server is deposed.
         for controller in list(running):
-            controller.start(deps.admission)
+            controller.start()
             self._listeners.append(controller.discover)
             if self._one_by_one:
                 await self.settle()

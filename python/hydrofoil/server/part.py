@@ -26,7 +26,7 @@ from hydrofoil.watch.queue import Queue
 
 if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
-    from hydrofoil.controllers.base import Controller
+    from hydrofoil.controllers.runtime.controller import Controller
 
 T = TypeVar("T")
 Swap = Callable[[tuple[str, str] | None], None]

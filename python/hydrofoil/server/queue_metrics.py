@@ -8,8 +8,8 @@ from weakref import WeakSet
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.options import NAMES
+from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.watch.queue import Queue
 
 QUEUES = {

@@ -10,7 +10,7 @@ from hydrofoil.apis.emulation import minor_of
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError, Gates
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.errors import ApiError
 from hydrofoil.server.app import App, make_core
 from hydrofoil.server.certificates import Certificates

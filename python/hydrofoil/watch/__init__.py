@@ -1,8 +1,8 @@
 """Watches: streams of events, and state and queues that follow them.
 
 Its files: `hub.py` (woken cursors, once a turn of the loop), `stream.py` (cursor to sink), `follow.py` (state that
-follows events), `change_flag.py` (several of these, asked at once), `queue.py` (keys to work on, counted in
-`work.py`), `expired.py` (every 410).
+follows events), `change_flag.py` (several of these, asked at once), `queue.py` (keys to work on, and their
+counts), `expired.py` (every 410).
 
 Facts that a strategy needs of other objects are a `State`: a function of the objects of a collection (`replace` all,
 `apply` a change). `Followed` (`watch/follow.py`) has the state and a cursor into the ring; reading it first brings it

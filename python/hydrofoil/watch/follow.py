@@ -70,7 +70,7 @@ class Followed(Generic[S]):
     """A state, and the collection that it is a function of."""
 
     urgent = False
-    subject = None
+    subject: tuple[str, str] | None = None
 
     def __init__(self, collection: Collection, resource: ResourceType, state: S, hub: Hub) -> None:
         self._collection = collection

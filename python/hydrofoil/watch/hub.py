@@ -61,6 +61,8 @@ class Hub:
         self._share = current_turn().watchers
         self._armed = False
         """Whether woken watchers are served in the next turn."""
+        self._delivered: asyncio.Future[None] | None = None
+        """Done when no watcher waits; made by the first of those who wait for that."""
         self._bookmarks: Timer | None = None
         self.closing = False
         storage.subscribe(self.wake)
@@ -85,7 +87,7 @@ class Hub:
                 if stream is None:
                     continue
                 if stream.urgent:
-                    self._serve(stream)
+                    self.serve(stream)
                 else:
                     self._waiting.append(token)
         if self._waiting:
@@ -95,6 +97,13 @@ class Hub:
     def idle(self) -> bool:
         """Report whether no woken watcher waits for a later turn: all events so far have reached their streams."""
         return not self._waiting
+
+    async def delivered(self) -> None:
+        """Wait until no woken watcher waits for a later turn."""
+        if self._waiting:
+            if self._delivered is None:
+                self._delivered = self._loop.create_future()
+            await asyncio.shield(self._delivered)
 
     def again(self, token: int) -> None:
         """Serve a watcher once more in a later turn."""
@@ -115,14 +124,17 @@ class Hub:
             stream = self._streams.get(waiting.popleft())
             if stream is None:
                 continue
-            self._serve(stream)
+            self.serve(stream)
             if stopwatch() > end:
                 break
         if waiting:
             self._arm()
+        elif self._delivered is not None:
+            delivered, self._delivered = self._delivered, None
+            delivered.set_result(None)
 
     @staticmethod
-    def _serve(stream: Served) -> None:
+    def serve(stream: Served) -> None:
         """Serve one stream; a fault that it cannot end with itself affects no other stream."""
         try:
             stream.pump()

@@ -7,16 +7,31 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import retrieve_result
 from hydrofoil.storage.unreadable import Unreadable
-from hydrofoil.watch.work import Work
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
 """The delay before an unfinished key is processed again."""
 Key = tuple[str, ...]
+BUCKETS = tuple(10.0**n for n in range(-8, 2))
+"""The buckets of times, in seconds (client-go `util/workqueue/metrics.go`)."""
+
+
+class Work:
+    """The keys of a queue: how many came, and the seconds that they waited and took."""
+
+    __slots__ = ("added", "repeated", "took", "waited")
+
+    def __init__(self) -> None:
+        self.added = 0
+        self.repeated = 0
+        """Keys that are to be processed again later."""
+        self.waited = Histogram(BUCKETS)
+        self.took = Histogram(BUCKETS)
 
 
 class Queue:
@@ -120,7 +135,7 @@ class Queue:
         pacer = Pacer()
         # Requests are first.
         await asyncio.sleep(0)
-        while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
+        while (key := self.next()) is not None:
             self._begun[key] = begun = stopwatch()
             self.counts.waited.observe(begun - self._waiting.pop(key))
             self._running[key] = asyncio.current_task()
@@ -143,14 +158,18 @@ class Queue:
                 self.counts.took.observe(stopwatch() - self._begun.pop(key))
                 if completion is not None and not completion.done():
                     completion.cancel()
-                if not done:
-                    self._later(key)
+                self.leave(key, done=done)
             await pacer.pause()
         if (worker := asyncio.current_task()) is not None:
             self._workers.discard(worker)
 
-    def _later(self, key: Key) -> None:
-        if not self._closed and key not in self._timers:
+    def next(self) -> Key | None:
+        """Return the key to be processed next; None if there is none. Its worker takes it from those that wait."""
+        return next((key for key in self._waiting if key not in self._running), None)
+
+    def leave(self, key: Key, *, done: bool) -> None:
+        """End the work on a key, which is processed again later if it is not done."""
+        if not done and not self._closed and key not in self._timers:
             self.counts.repeated += 1
             self._timers[key] = self._clock.machine.later(self._retry, lambda: self._again(key))
 

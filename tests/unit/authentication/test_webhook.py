@@ -10,7 +10,7 @@ import pytest
 
 from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.login import Login, Rejected
-from hydrofoil.authentication.webhook import CALLS, STEPS, TokenWebhook
+from hydrofoil.authentication.webhook import BACKOFF, CALLS, TokenWebhook
 from hydrofoil.clock import Chance
 from hydrofoil.outbound.target import Reply, Reset, Target
 from hydrofoil.outbound.trust import Trust, Unreachable
@@ -152,14 +152,14 @@ async def test_a_client_that_leaves_does_not_end_the_call_of_others() -> None:
 @pytest.mark.parametrize(
     ("answer", "calls"),
     [
-        (Reset("EOF"), STEPS),
+        (Reset("EOF"), BACKOFF.steps),
         (Unreachable("connection refused"), 1),
-        (Reply(500, b"oops"), STEPS),
+        (Reply(500, b"oops"), BACKOFF.steps),
         (Reply(500, b'{"kind":"Status","message":"the directory is down"}'), 1),
-        (Reply(500, b'{"kind":"Status","reason":"InternalError"}'), STEPS),
-        (Reply(504, b""), STEPS),
-        (Reply(429, b""), STEPS),
-        (Reply(503, b"", retry_after="1"), STEPS),
+        (Reply(500, b'{"kind":"Status","reason":"InternalError"}'), BACKOFF.steps),
+        (Reply(504, b""), BACKOFF.steps),
+        (Reply(429, b""), BACKOFF.steps),
+        (Reply(503, b"", retry_after="1"), BACKOFF.steps),
         (Reply(503, b""), 1),
         (Reply(302, b""), 1),
         (Reply(401, b"{}"), 1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -13,6 +12,7 @@ from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.aggregation.remote import RemoteClient
 from hydrofoil.controllers.garbage import GarbageCollector
+from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
 from hydrofoil.outbound.services import Services
 from hydrofoil.registry.store import Registry
@@ -30,8 +30,7 @@ class Collected:
         self.registry = registry
         services = Services(CATALOG.find, registry.collection, {})
         remote = RemoteContent(Registrations(), RemoteClient(Backends(services)))
-        self.collector = GarbageCollector(registry, hub, remote)
-        self.collector.admission = Chain([])
+        self.collector = GarbageCollector(Runtime(registry, hub, Chain([])), remote)
         self.queued: list[tuple[str, ...]] = []
         self.collector.put = lambda *key: self.queued.append(key)  # type: ignore[method-assign]
 
@@ -48,11 +47,11 @@ class Collected:
 
     def see(self, stored: Stored) -> None:
         """Show an object to the collector."""
-        self.collector.event(MAPS, "MODIFIED", json.loads(stored.json)["metadata"])
+        self.collector.on_object(MAPS, None, stored)
 
     def gone(self, stored: Stored) -> None:
         """Show the deletion of an object to the collector."""
-        self.collector.event(MAPS, "DELETED", {"uid": stored.uid, "name": stored.name})
+        self.collector.on_object(MAPS, stored, None)
 
     async def settle(self) -> None:
         """Work until nothing is queued."""
@@ -110,14 +109,8 @@ async def test_an_owner_of_the_same_name_is_not_the_owner(collected: Collected) 
 
 
 async def test_an_owner_of_a_kind_that_nobody_serves_may_be_there(collected: Collected) -> None:
-    stored = await collected.create("dependent")
-    metadata: dict[str, object] = {
-        "uid": stored.uid,
-        "name": "dependent",
-        "namespace": "a",
-        "ownerReferences": [{"apiVersion": "e.com/v1", "kind": "Thing", "name": "t", "uid": "t"}],
-    }
-    collected.collector.event(MAPS, "MODIFIED", metadata)
+    unknown = {"apiVersion": "e.com/v1", "kind": "Thing", "name": "t", "uid": "t"}
+    await collected.create("dependent", ownerReferences=[unknown])
     await collected.settle()
     assert collected.names() == ["dependent"]
 

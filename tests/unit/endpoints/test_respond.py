@@ -130,3 +130,18 @@ def test_the_native_form_of_an_answer() -> None:
     context.params = {"includeObject": "Some"}
     with pytest.raises(ApiError, match="Unable to convert to Table as requested"):
         respond.form(context)
+
+
+@pytest.mark.parametrize(
+    ("form", "in_json"),
+    [
+        ("json", "json"),
+        ("protobuf", "json"),
+        ("cbor:metadata:v1", "json:metadata:v1"),
+        ("json:table:v1:None", "json:table:v1:None"),
+    ],
+)
+def test_a_form_has_its_like_in_json(form: str, in_json: str) -> None:
+    made = respond.Form(form)
+    assert made.in_json == in_json
+    assert (made.is_object, made.is_table) == (form in ("json", "protobuf"), "table" in form)

@@ -92,6 +92,17 @@ async def test_many_are_served_at_the_end_of_the_turn(hub: Hub, woken: Woken) ->
     assert hub.idle
 
 
+async def test_those_who_wait_for_delivery_continue_after_the_last_stream(hub: Hub, woken: Woken) -> None:
+    made = streams(hub, 3, urgent=False)
+    await hub.delivered()
+    woken.tokens = [1, 2, 3]
+    hub.wake()
+    waiting = [asyncio.ensure_future(hub.delivered()) for _ in range(2)]
+    async with asyncio.timeout(30):
+        await asyncio.gather(*waiting)
+    assert all(stream.calls == ["pump"] for stream in made) and hub.idle
+
+
 async def test_what_watchers_take_of_a_turn_is_not_time_of_requests(
     hub: Hub, woken: Woken, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Document, Expressions
 from hydrofoil.pace.turn import current_turn
 from hydrofoil.pool import run
-from hydrofoil.request import RequestInfo, User, Verdict, attributes
+from hydrofoil.request import RequestInfo, User, attributes, decide
 
 Question = tuple[str, ...]
 Answer = tuple[bool, str, str | None]
@@ -64,8 +64,7 @@ class Questions:
             info = attributes(verb, group, resource, subresource=subresource, namespace=namespace, name=name)
             if fields or labels:
                 info = replace(info, query=_query(fields, labels))
-        made = self._a.authorizer.authorize(user, info)
-        verdict = made if isinstance(made, Verdict) else await made
+        verdict = await decide(self._a.authorizer, user, info)
         return verdict.allowed, verdict.reason, verdict.error or None
 
 

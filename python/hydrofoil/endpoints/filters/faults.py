@@ -20,40 +20,23 @@ from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.watching import Watching
 from hydrofoil.endpoints.wire import cut_off
 from hydrofoil.headers import CONTENT_TYPE
+from hydrofoil.outbound.review import GENERIC, server_error
 from hydrofoil.request import RequestInfo, refusal
 
 HEALTH = ("/healthz", "/livez", "/readyz")
-GENERIC = {
-    400: ("BadRequest", "the server rejected our request for an unknown reason"),
-    401: ("Unauthorized", "the server has asked for the client to provide credentials"),
+OTHERS = {
     403: ("Forbidden", "the server does not allow access to the requested resource"),
-    404: ("NotFound", "the server could not find the requested resource"),
-    405: ("MethodNotAllowed", "the server does not allow this method on the requested resource"),
-    406: ("NotAcceptable", "the server was unable to respond with a content type that the client supports"),
-    409: ("Conflict", "the server reported a conflict"),
     410: ("Expired", "the requested version is too old"),
     413: ("RequestEntityTooLarge", "the request is too large"),
     415: ("UnsupportedMediaType", "the body of the request was in an unknown format"),
-    422: ("Invalid", "the server rejected our request due to an error in our request"),
-    429: (
-        "TooManyRequests",
-        "the server has received too many requests and has asked us to try again later",
-    ),
-    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
-    504: (
-        "Timeout",
-        "the server was unable to return a response in the time allotted, but may still be processing the request",
-    ),
 }
-"""Reasons and messages of codes (apimachinery `api/errors.NewGenericServerResponse`)."""
+"""Reasons and messages of codes for which client-go has no words of its own, or others than a server."""
 
 
 def generic(code: int, name: str) -> tuple[str, str]:
     """Return the reason and the message of a code for a fault that names none."""
-    if code in GENERIC:
-        return GENERIC[code]
-    reason = "InternalError" if code >= 500 else "Unknown"
-    return reason, f'an error on the server ("{name}") has prevented the request from succeeding'
+    known = OTHERS.get(code) or GENERIC.get(code)
+    return known or ("InternalError" if code >= 500 else "Unknown", server_error(name))
 
 
 def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> Filter:

@@ -148,8 +148,7 @@ async def delete_collection(context: Context) -> Answer:
         # Upstream lists in pages, and a page of a version is that of the version itself.
         listing.match = "Exact"
     # Shown as JSON items; the whole list is then encoded in its media type.
-    form = respond.form(context)
-    form = form.replace(form.partition(":")[0], "json", 1)
+    form = respond.form(context).in_json
     cursor, limit = await open_list(context, listing, form)
     begin = await head(cursor, limit)
     shown: list[bytes] = []
@@ -178,10 +177,10 @@ async def delete_collection(context: Context) -> Answer:
         raise errors.timed_out() from None
 
 
-def _item(text: bytes, form: str, head: int) -> bytes:
+def _item(text: bytes, form: respond.Form, head: int) -> bytes:
     """Return the item of a list for an object, whose type is the first `head` bytes."""
-    if form == "json":
+    if form.is_object:
         return b"{" + text[1 + head :]
     rows = b'"rows":['
     # A table of one object has one row.
-    return text[text.index(rows) + len(rows) : -len(b"]}")] if form.startswith("json:table") else text
+    return text[text.index(rows) + len(rows) : -len(b"]}")] if form.is_table else text

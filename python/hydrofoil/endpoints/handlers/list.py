@@ -20,6 +20,7 @@ from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pace.pacer import AnswerPacer
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
+from hydrofoil.registry.strategy import RowOrder
 from hydrofoil.storage.collection import Uses
 from hydrofoil.storage.errors import Expired, Future
 from hydrofoil.watch import expired
@@ -103,7 +104,7 @@ async def list_(context: Context) -> Answer:
     check_transform(context)
     if context.audit is not None and context.audit.wants_response:
         await record(context, options, context.audit)
-    if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
+    if context.accepted.yaml or respond.pretty(context) or row_order(context) is not None:
         context.at_end(partial(count_list, context.collection.uses, cursor))
         return await answer_assembled_list(context, cursor, limit)
     if respond.wants_gzip(context) and await exceeds(cursor, respond.GZIP_ABOVE):
@@ -133,8 +134,7 @@ def count_list(uses: Uses, cursor: ListCursor, _outcome: Outcome) -> None:
 
 async def record(context: Context, options: ListOptions, event: AuditEvent) -> None:
     """Add the whole list to the audit record, as JSON."""
-    shape = respond.form(context)
-    cursor, limit = await open_list(context, options, shape.replace(shape.partition(":")[0], "json", 1))
+    cursor, limit = await open_list(context, options, respond.form(context).in_json)
     begin = await head(cursor, limit)
     parts, pacer = [begin], AnswerPacer()
     while (more := await chunk(cursor)) is not None:
@@ -209,15 +209,15 @@ def nothing_is_null(context: Context) -> bool:
     return bool(context.accepted.transform)
 
 
-def by_precedence(context: Context) -> bool:
-    """Report whether rows are in the order of precedence of flow schemas, as upstream's printer has them."""
-    return context.accepted.transform == "Table" and context.resource.plural == "flowschemas"
+def row_order(context: Context) -> RowOrder | None:
+    """Return the order of the rows of a table that are not in that of their names."""
+    if context.accepted.transform != "Table":
+        return None
+    return context.registry.strategy(context.resource).row_order(context.resource)
 
 
 SORTED = 1 << 20
 """The size in bytes above which a table is not sorted: more flow schemas than any cluster has."""
-PRECEDENCE = 2
-"""The column of a flow schema's precedence."""
 
 
 async def answer_assembled_list(context: Context, cursor: ListCursor, limit: int) -> Answer:
@@ -230,9 +230,10 @@ async def answer_assembled_list(context: Context, cursor: ListCursor, limit: int
     if len(parts) == 1 and nothing_is_null(context):
         return respond.json(context, b"%snull}\n" % begin[:-1])
     parts.append(end)
-    if by_precedence(context) and sum(map(len, parts)) < SORTED:
+    order = row_order(context)
+    if order is not None and sum(map(len, parts)) < SORTED:
         table = orjson.loads(b"".join(parts))
-        table["rows"].sort(key=lambda row: (row["cells"][PRECEDENCE], row["cells"][0]))
+        table["rows"].sort(key=order)
         parts = [orjson.dumps(table) + b"\n"]
     return await respond.answer_json_parts(context, parts)
 

@@ -184,9 +184,8 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
             draft, strict = registry.here(attempt, step) or await registry.take(attempt, step)
         return check_applied(context, draft, strict, options)
 
-    # Two kinds are created through their status too.
     creates = not info.subresource or (
-        info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
+        info.subresource == "status" and registry.strategy(resource).creates_through_status(resource)
     )
 
     write = context.write(dry_run=options.dry_run)

@@ -12,12 +12,12 @@ from hydrofoil.authorization.selectors import selection_of_review
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.handlers.subject_rules import rules
 from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft
+from hydrofoil.registry.rights import MASTERS
 from hydrofoil.registry.session import duplicate_owners
 from hydrofoil.registry.strategy import now
-from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes
+from hydrofoil.request import Authorizer, RequestInfo, Rules, User, attributes, decide
 
 SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 """Metadata that a client may not set on a new object (`WipeObjectMetaSystemFields`)."""
@@ -108,8 +108,7 @@ async def access(authorizer: Authorizer, user: User, spec: dict[str, Any]) -> di
     else:
         path = spec.get("nonResourceAttributes") or {}
         info = RequestInfo(path.get("path", ""), "", path.get("verb", ""), resourceful=False)
-    made = authorizer.authorize(user, info)
-    verdict = made if isinstance(made, Verdict) else await made
+    verdict = await decide(authorizer, user, info)
     problem = "; ".join(filter(None, (verdict.error, ignored)))
     status: dict[str, Any] = {"allowed": verdict.allowed}
     if verdict.denied:
@@ -125,3 +124,19 @@ def encode_user(user: User) -> dict[str, Any]:
     """Return a user as reviews show it."""
     extra = {"extra": dict(user.extra)} if user.extra else {}
     return {"username": user.name, "uid": user.uid, "groups": list(user.groups), **extra}
+
+
+async def rules(context: Context, namespace: str) -> dict[str, Any]:
+    """Return the status of a SelfSubjectRulesReview (`selfsubjectrulesreview/rest.go`)."""
+    # The rules of an administrator are those of its role, even where nothing asks for them.
+    authorizer = context.parts.others if MASTERS in context.user.groups else context.authorizer
+    made = authorizer.rules(context.user, namespace)
+    found = made if isinstance(made, Rules) else await made
+    status: dict[str, Any] = {
+        "resourceRules": found.resources,
+        "nonResourceRules": found.urls,
+        "incomplete": found.incomplete,
+    }
+    if found.error:
+        status["evaluationError"] = found.error
+    return status

@@ -16,7 +16,7 @@ from hydrofoil.endpoints.params import Params, integer, is_true
 from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.errors import Cause
 from hydrofoil.go_text import quote
-from hydrofoil.request import RequestInfo, Verdict
+from hydrofoil.request import RequestInfo, decide
 
 NO_ADDRESS = "no preferred addresses found; known addresses: []"
 KINDS = ("containers", "initContainers", "ephemeralContainers")
@@ -127,8 +127,7 @@ async def check_create(context: Context) -> None:
     The source is registry `core/pod/rest/authorize.go`.
     """
     info = context.info
-    made = context.authorizer.authorize(context.user, replace(info, verb="create"))
-    verdict = made if isinstance(made, Verdict) else await made
+    verdict = await decide(context.authorizer, context.user, replace(info, verb="create"))
     if not verdict.allowed and verdict.error:
         raise errors.ApiError(500, "", verdict.error)
     if not verdict.allowed:

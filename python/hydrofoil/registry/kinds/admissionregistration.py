@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import Cause
 from hydrofoil.registry.objects import Objects
@@ -36,6 +37,9 @@ def target(objects: Objects, kind: Kind | None) -> tuple[Target, str]:
 
 class PolicyStrategy(Strategy):
     """Require that the author of a policy may get all objects of its kind of parameters."""
+
+    def creates_through_status(self, resource: Resource) -> bool:
+        return resource.kind == "ValidatingAdmissionPolicy"
 
     async def further_causes(self, write: Write, draft: Draft, old: Stored | None) -> list[Cause]:
         kind: Kind | None = orjson.loads(draft.get(["spec", "paramKind"]) or b"null")

@@ -14,7 +14,7 @@ from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.session import apply_here
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategy import Strategy
+from hydrofoil.registry.strategy import RowOrder, Strategy
 from hydrofoil.registry.write import Write
 from hydrofoil.watch.follow import Followed, Table
 from hydrofoil.watch.hub import Hub
@@ -32,6 +32,10 @@ def state_of_schema(schema: Stored) -> Said:
     raw = orjson.loads(schema.json)
     conditions = raw.get("status", {}).get("conditions", ())
     return raw["spec"]["priorityLevelConfiguration"]["name"], next((c for c in conditions if c["type"] == TYPE), {})
+
+
+PRECEDENCE = 2
+"""The column of a flow schema's precedence."""
 
 
 class Dangling:
@@ -129,6 +133,12 @@ class FlowControlStrategy(Strategy):
     def __init__(self, registry: Registry, dangling: Dangling) -> None:
         super().__init__(registry)
         self._dangling = dangling
+
+    def row_order(self, resource: Resource) -> RowOrder | None:
+        """Return the order of precedence, as upstream's printer has flow schemas."""
+        if resource.plural != "flowschemas":
+            return None
+        return lambda row: (row["cells"][PRECEDENCE], row["cells"][0])
 
     async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
         await self._dangling.right()

@@ -47,6 +47,9 @@ class ServiceStrategy(Strategy):
         self._followed: Followed[Allocated] | None = None
         self._ending: set[asyncio.Task[None]] = set()
 
+    def creates_through_status(self, resource: Resource) -> bool:
+        return True
+
     def held(self) -> Followed[Allocated]:
         """Return the addresses and ports in use, brought up to the view when read."""
         if self._followed is None:

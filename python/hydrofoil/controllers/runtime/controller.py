@@ -1,0 +1,147 @@
+"""A controller: keys that events queue, processed one by one, and again on failure."""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import suppress
+from contextvars import ContextVar
+
+from hydrofoil import errors
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.controllers.runtime.informer import Handler, Informer, Subscription
+from hydrofoil.controllers.runtime.queue import NORMAL, WorkQueue
+from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.errors import FAULTS
+from hydrofoil.pool import RETRY_SECONDS
+from hydrofoil.registry.write import Write
+from hydrofoil.request import User
+from hydrofoil.storage.errors import Outdated
+from hydrofoil.watch.queue import Key
+
+LOG = logging.getLogger("hydrofoil")
+Watch = tuple[Resource, Handler]
+EPOCH: ContextVar[int | None] = ContextVar("epoch", default=None)
+"""The epoch of the storage at the beginning of the present work: each worker has a context of its own."""
+
+
+class Controller(ABC):
+    """Queue keys on changes of objects, and bring the state of each key in step with them.
+
+    A controller says what it watches, puts keys in its handlers, and does all else in `work`, from the present objects:
+    how often and in which order changes came does not matter (`pkg/controller` in general). This one keeps a ConfigMap
+    for each namespace:
+
+        class Greeter(Controller):
+            name = "greeter"
+
+            def watches(self):
+                return [(self.resource("", "namespaces"), self._on_namespace)]
+
+            def _on_namespace(self, old, new):
+                if new is not None:
+                    self.put(new.name)
+
+            async def work(self, key):
+                (namespace,) = key
+                maps = self.resource("", "configmaps")
+                if self.registry.find("", "configmaps", namespace, "greeting") is None:
+                    body = b'{"metadata": {"name": "greeting"}, "data": {"hello": "world"}}'
+                    draft, _ = maps.native.decode(body, "json")
+                    await self.registry.create(maps, namespace, draft, self.write(maps, namespace))
+                return True
+
+    `start` and `stop` run it; `await runtime.idle()` waits until it has nothing to do.
+    """
+
+    name = ""
+    """Its name in `--controllers`; empty: it runs in every server."""
+    user = User("system:kube-controller-manager", groups=("system:authenticated",))
+    """The user of its writes."""
+    width = 1
+    """The number of keys that are processed side by side (`--concurrent-*-syncs`)."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.registry = runtime.registry
+        self.queue = WorkQueue(
+            type(self).__name__, self._process, self.registry.clock, runtime.activity, width=self.width
+        )
+        self._watched: dict[tuple[str, str], tuple[Informer, Subscription]] = {}
+        self._stopped = False
+
+    def resource(self, group: str, plural: str) -> Resource:
+        """Return a resource of version v1. Raise ApiError 404 if it is not served."""
+        found = self.registry.catalog.find(group, "v1", plural)
+        if found is None:
+            raise errors.no_such_resource()
+        return found
+
+    @abstractmethod
+    def watches(self) -> Iterable[Watch]:
+        """Return the resources to watch, each with the handler of its changes."""
+
+    @abstractmethod
+    async def work(self, key: Key) -> bool:
+        """Process a key. Return False to process it again after a while, as after an exception."""
+
+    async def _process(self, key: Key) -> bool:
+        """Process a key; from the beginning if the state is restored meanwhile."""
+        while True:
+            EPOCH.set(self.registry.storage.epoch)
+            with suppress(Outdated):
+                return await self.work(key)
+
+    def write(
+        self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
+    ) -> Write:
+        """Return a write of this controller. It fails if the state is restored before it is committed."""
+        made = self.runtime.writes.write(
+            resource, namespace, name, subresource=subresource, manager=manager, user=self.user
+        )
+        made.epoch = EPOCH.get()
+        return made
+
+    def put(self, *key: str, priority: int = NORMAL) -> None:
+        """Queue a key unless it is queued."""
+        self.queue.put(key, priority)
+
+    def start(self) -> None:
+        """Start the watches; the present objects are the first changes."""
+        self.discover()
+
+    def discover(self) -> None:
+        """Watch resources that are not watched yet: at the start, and when resources come or go."""
+        if self._stopped:
+            return
+        for resource, handler in list(self.watches()):
+            known = self._watched.get(resource.storage)
+            if known is None or not self.runtime.informers.has(known[0]):
+                self._watch(resource, handler)
+
+    def _watch(self, resource: Resource, handler: Handler) -> None:
+        try:
+            informer = self.runtime.informers.of(resource)
+        except FAULTS:
+            LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
+            self.registry.clock.machine.later(RETRY_SECONDS, self.discover)
+            return
+        self._watched[resource.storage] = informer, informer.add(handler)
+
+    def informer(self, resource: Resource) -> Informer:
+        """Return the informer of a watched resource, for its objects and indices."""
+        return self._watched[resource.storage][0]
+
+    async def stop(self) -> None:
+        """Stop the watches and the queue."""
+        self._stopped = True
+        for informer, subscription in self._watched.values():
+            self.runtime.informers.release(informer, subscription)
+        self._watched.clear()
+        await self.queue.close()
+
+
+def all_served(catalog: Catalog, *resources: tuple[str, str]) -> bool:
+    """Report whether resources of version v1 are served, by group and plural."""
+    return all(catalog.find(group, "v1", plural) is not None for group, plural in resources)

@@ -1,0 +1,49 @@
+"""What the controllers of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hydrofoil.controllers.runtime.activity import Activity
+from hydrofoil.controllers.runtime.informer import Informers
+from hydrofoil.controllers.runtime.recorder import EventRecorder
+from hydrofoil.controllers.runtime.writes import Writes
+from hydrofoil.registry.store import Registry
+from hydrofoil.request import User
+from hydrofoil.watch.hub import Hub
+
+
+class Runtime:
+    """The informers of a server, and the count of its controllers that have work."""
+
+    def __init__(self, registry: Registry, hub: Hub, writes: Writes) -> None:
+        self.registry = registry
+        self.hub = hub
+        self.writes = writes
+        self.activity = Activity()
+        self.informers = Informers(registry, hub)
+
+    def recorder(self, component: str, user: User) -> EventRecorder:
+        """Return a recorder of the events of a component."""
+        return EventRecorder(self.registry, self.writes, self.activity, component, user)
+
+    @property
+    def is_idle(self) -> bool:
+        """Report whether no controller has work now: no key waits or is processed, and no event is to be delivered."""
+        return self.activity.is_idle and self.hub.idle and not self.informers.waiting()
+
+    async def idle(self) -> None:
+        """Wait until no controller has work at the present moment, and every watch has its events.
+
+        Work is in one of three places: in a queue, which `Activity` counts; in the hub, with watchers that wait for a
+        later turn; or in the ring of a resource, whose watchers the hub does not know to be woken yet (a feed on
+        another thread has signalled them). Each may fill another one, so all three are asked again, after the last
+        wait in the same turn.
+        """
+        while not self.is_idle:
+            await self.activity.wait()
+            await self.hub.delivered()
+            for informer in self.informers.waiting():
+                self.hub.serve(informer)
+                # Each informer takes up to a whole share of watchers.
+                await asyncio.sleep(0)

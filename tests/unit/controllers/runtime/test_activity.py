@@ -1,0 +1,44 @@
+"""The count of those who have work, and the future of its zero."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+
+from hydrofoil.controllers.runtime import activity
+from hydrofoil.controllers.runtime.activity import Activity
+
+
+def test_the_example_runs() -> None:
+    assert doctest.testmod(activity).attempted
+
+
+async def test_nobody_waits_for_an_idle_one() -> None:
+    async with asyncio.timeout(30):
+        await Activity().wait()
+
+
+async def test_all_who_wait_continue_when_the_last_work_ends() -> None:
+    found = Activity()
+    found.begin()
+    found.begin()
+    waiting = [asyncio.ensure_future(found.wait()) for _ in range(2)]
+    await asyncio.sleep(0)
+    found.end()
+    await asyncio.sleep(0)
+    assert not any(one.done() for one in waiting)
+    found.end()
+    async with asyncio.timeout(30):
+        await asyncio.gather(*waiting)
+
+
+async def test_one_who_gives_up_takes_no_one_with_it() -> None:
+    found = Activity()
+    found.begin()
+    one, other = asyncio.ensure_future(found.wait()), asyncio.ensure_future(found.wait())
+    await asyncio.sleep(0)
+    one.cancel()
+    await asyncio.sleep(0)
+    found.end()
+    async with asyncio.timeout(30):
+        await other

@@ -20,9 +20,8 @@ from hydrofoil.aggregation.remote import RemoteClient
 from hydrofoil.answer import Answer
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.apis.emulation import minor_of
 from hydrofoil.apis.enablement import EnablementError
-from hydrofoil.apis.gates import Gates
+from hydrofoil.apis.releases.release import Release
 from hydrofoil.audit.metrics import Counts as AuditCounts
 from hydrofoil.audit.options import check as check_audit
 from hydrofoil.authentication.service import Authentication
@@ -92,9 +91,9 @@ class App:
         self.chance = chance
         self._controls = controls
         self._encryption = encryption
-        minor = minor_of(config.emulated_version)
-        self.gates = Gates(config.feature_gates, minor)
-        self.catalog = enabled_catalog(config, self.gates, minor)
+        release = Release.of(config.emulated_version, config.feature_gates)
+        minor, self.gates = release.minor, release.gates
+        self.catalog = enabled_catalog(config, release)
         self.storage = storage
         self.hub = Hub(self.storage, clock)
         self.registry = Registry(self.catalog, self.storage, clock, chance)
@@ -408,14 +407,14 @@ class App:
         self.authentication.forget()
 
 
-def enabled_catalog(config: Config, gates: Gates, minor: int) -> Catalog:
+def enabled_catalog(config: Config, release: Release) -> Catalog:
     """Return the resources that are served. Raise EnablementError with upstream's message."""
     problems = []
     given = config.runtime_config
     if config.enable_priority_and_fairness and given.get("api/all") is False:
         problems.append("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true")
     try:
-        found = Catalog(given, gates, minor)
+        found = Catalog(given, release)
     except EnablementError as e:
         problems.append(str(e))
     if problems:

@@ -12,8 +12,8 @@ import orjson
 
 from hydrofoil import __version__
 from hydrofoil.answer import TEXT, Answer, plain
-from hydrofoil.apis.emulation import OLDEST
 from hydrofoil.apis.gates import Gates
+from hydrofoil.apis.releases.data import minors
 from hydrofoil.authentication.accounts.openid import CONFIGURATION, HEAD, KEYS
 from hydrofoil.authentication.accounts.openid import Documents as Issuer
 from hydrofoil.discovery.aggregated import (
@@ -84,7 +84,7 @@ class NonResource:
             "emulationMajor": "1",
             "emulationMinor": str(emulated),
             "minCompatibilityMajor": "1",
-            "minCompatibilityMinor": str(max(emulated - 1, OLDEST)),
+            "minCompatibilityMinor": str(max(emulated - 1, minors()[0])),
             "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
             "gitCommit": f"hydrofoil-{__version__}",
             "gitTreeState": "clean",

@@ -17,6 +17,7 @@ mod kind;
 mod kinds;
 pub mod prepare;
 mod read;
+mod release;
 mod rules;
 pub mod selectable;
 mod strategy;
@@ -25,4 +26,5 @@ pub mod validate;
 pub mod warn;
 
 pub use kind::{Kind, Request};
+pub use release::{Gate, Release};
 pub use strategy::{NameRule, Traits, reset_fields, traits};

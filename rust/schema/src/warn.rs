@@ -9,7 +9,7 @@ use crate::read::Read;
 #[must_use]
 pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
     let mut reported = Vec::new();
-    (req.kind.strategy.warn_create)(object, &mut reported);
+    (req.kind.strategy.warn_create)(req.release(), object, &mut reported);
     reported
 }
 
@@ -17,7 +17,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
 #[must_use]
 pub fn prepared(req: &Request<'_>, object: &Value) -> Vec<String> {
     let mut reported = Vec::new();
-    (req.kind.strategy.warn_prepared)(object, &mut reported);
+    (req.kind.strategy.warn_prepared)(req.release(), object, &mut reported);
     reported
 }
 
@@ -26,8 +26,8 @@ pub fn prepared(req: &Request<'_>, object: &Value) -> Vec<String> {
 pub fn update(req: &Request<'_>, object: &Value) -> Vec<String> {
     let mut reported = Vec::new();
     match (req.old, req.subresource) {
-        (Some(old), "") => (req.kind.strategy.warn_update)(object, old, &mut reported),
-        (Some(_), "status") => (req.kind.strategy.warn_status)(object.field("status"), &mut reported),
+        (Some(old), "") => (req.kind.strategy.warn_update)(req.release(), object, old, &mut reported),
+        (Some(_), "status") => (req.kind.strategy.warn_status)(req.release(), object.field("status"), &mut reported),
         _ => {}
     }
     reported

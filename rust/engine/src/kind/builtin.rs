@@ -9,7 +9,7 @@ use hydrofoil_codec::{Decoded, cbor};
 use hydrofoil_merge::{Unconverted, Versions};
 use hydrofoil_schema::prepare::daemon;
 use hydrofoil_schema::table::{self, Row};
-use hydrofoil_schema::{Kind, Request, convert, default, prepare, selectable, validate, warn};
+use hydrofoil_schema::{Kind, Release, Request, convert, default, prepare, selectable, validate, warn};
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Version};
 use hydrofoil_types::{Causes, Fingerprint, Resource, Schema, Timestamp, Value};
@@ -36,11 +36,12 @@ pub(super) struct Builtin {
 impl Builtin {
     pub(super) fn new(
         resource: Arc<Resource>,
+        release: Release,
         schema: Schema,
         storage: Option<Arc<Self>>,
         served: Vec<(Kind, Schema)>,
     ) -> Self {
-        let kind = Kind::of(&resource);
+        let kind = Kind::of(&resource, release);
         let api_version = if resource.group.is_empty() {
             resource.version.clone()
         } else {

@@ -7,6 +7,8 @@ use std::hash::{Hash, Hasher};
 
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
+use crate::release::Release;
+
 pub use strategy::NameRule;
 pub(crate) use strategy::{Change, Conversion, GenerationRule, MetadataCheck, MetadataOrder, Strategy, reset_metadata};
 
@@ -23,6 +25,8 @@ pub struct Kind {
     pub plural: SmolStr,
     /// Whether its objects are namespaced.
     pub namespaced: bool,
+    /// The release whose rules it follows.
+    pub release: Release,
     /// Its behaviour that differs from other kinds.
     pub(crate) strategy: &'static Strategy,
 }
@@ -77,4 +81,11 @@ pub struct Request<'a> {
     pub old: Option<&'a Value>,
     /// The moment of the write.
     pub now: Timestamp,
+}
+
+impl Request<'_> {
+    /// Return the release whose rules the write follows.
+    pub fn release(&self) -> Release {
+        self.kind.release
+    }
 }

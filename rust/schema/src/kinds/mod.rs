@@ -33,28 +33,30 @@ mod storagemigration;
 use hydrofoil_types::Resource;
 
 use crate::kind::{Kind, Strategy};
+use crate::release::Release;
 
 /// The strategy of kinds without steps of their own.
 static PLAIN: Strategy = Strategy::DEFAULT;
 
 impl Kind {
-    /// Return the kind of a built-in resource.
-    pub fn of(resource: &Resource) -> Self {
-        Self::with(resource, of(&resource.group, &resource.version, &resource.kind))
+    /// Return the kind of a built-in resource in a release.
+    pub fn of(resource: &Resource, release: Release) -> Self {
+        Self::with(resource, release, of(&resource.group, &resource.version, &resource.kind))
     }
 
     /// Return the kind of a custom resource, whose rules are in its definition.
-    pub fn custom(resource: &Resource) -> Self {
-        Self::with(resource, &PLAIN)
+    pub fn custom(resource: &Resource, release: Release) -> Self {
+        Self::with(resource, release, &PLAIN)
     }
 
-    fn with(resource: &Resource, strategy: &'static Strategy) -> Self {
+    fn with(resource: &Resource, release: Release, strategy: &'static Strategy) -> Self {
         Self {
             group: resource.group.clone(),
             version: resource.version.clone(),
             kind: resource.kind.clone(),
             plural: resource.plural.clone(),
             namespaced: resource.namespaced,
+            release,
             strategy,
         }
     }

@@ -1,4 +1,4 @@
-//! Fields behind feature gates that are off in 1.36.
+//! Fields behind feature gates.
 
 use hydrofoil_types::Value;
 

@@ -10,6 +10,7 @@ use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
 use crate::kind::{Kind, NameRule};
 use crate::read::{Read, Write};
+use crate::{Gate, Release};
 
 const METADATA: Path<'static> = Path::new("metadata");
 pub(crate) const ANNOTATIONS: usize = 256 * 1024;
@@ -25,10 +26,16 @@ pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
             return named(kind, &own, &METADATA, name::long, causes);
         }
         NameRule::Label => name::label,
+        NameRule::Service => service_name(kind.release),
         NameRule::Label1035 => name::label_1035,
         NameRule::PathSegment | NameRule::Other => name::path_segment,
     };
     named(kind, object, &METADATA, format, causes);
+}
+
+/// Return the format of the name of a service.
+pub(crate) fn service_name(release: Release) -> Format {
+    if release.enabled(Gate::RelaxedServiceNameValidation) { name::label } else { name::label_1035 }
 }
 
 /// Validate the metadata of a new object, names by the given format.

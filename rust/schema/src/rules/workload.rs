@@ -9,6 +9,7 @@ use crate::internal::{self, InternalCauses};
 use crate::read::{Read, Write};
 use crate::rules::hostname;
 use crate::rules::pod_template::{self, gates};
+use crate::{Gate, Release};
 
 const SELECTOR: &str = "*meta.LabelSelector";
 
@@ -43,11 +44,11 @@ pub(crate) struct Words {
 }
 
 /// Validate the selector and the template of a spec, as most workloads do.
-pub(crate) fn selected_template(spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn selected_template(release: Release, spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Causes) {
     if selector(spec, words, path, causes) {
         let at = path.child("template");
         selected(spec.field("template"), spec.field("selector"), &at, causes);
-        pod_template::validate::template(spec.field("template"), &at, causes);
+        pod_template::validate::template(release, spec.field("template"), &at, causes);
         always(spec.field("template"), words.noun, &at, causes);
     }
 }
@@ -154,8 +155,17 @@ pub(crate) fn default_template(spec: &mut Value) {
 }
 
 /// Drop the disabled fields of the template of a workload.
-pub(crate) fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    object.within("spec", |s| gates::template(s, old.map(|o| o.field("spec"))));
+pub(crate) fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    object.within("spec", |s| gates::template(release, s, old.map(|o| o.field("spec"))));
+}
+
+/// Drop the disabled fields of a replica set or deployment.
+pub(crate) fn drop_disabled_replicas(release: Release, object: &mut Value, old: Option<&Value>) {
+    drop_disabled(release, object, old);
+    let in_use = || old.is_some_and(|o| o.field("status").has("terminatingReplicas"));
+    if !release.enabled(Gate::DeploymentReplicaSetTerminatingReplicas) && !in_use() {
+        object.within("status", |s| s.drop("terminatingReplicas"));
+    }
 }
 
 /// Add that the type of a strategy is unknown, with the whole strategy shown.

@@ -11,7 +11,7 @@ use hydrofoil_codec::{DecodeError, Decoded};
 use hydrofoil_merge::{Pending, Unconverted, Versions};
 use hydrofoil_schema::custom::{self, Definition};
 use hydrofoil_schema::table::Row;
-use hydrofoil_schema::{Kind, selectable};
+use hydrofoil_schema::{Kind, Release, selectable};
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types::{Arena, Resource, Schema, SmolStr, Timestamp, Value};
 
@@ -31,14 +31,14 @@ pub(super) struct Custom {
 
 impl Custom {
     /// Return the kinds of all versions of a definition in loose form, with the names of the versions.
-    pub(super) fn all(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Self)> {
+    pub(super) fn all(object: &Value, builtin: &Arc<Arena>, release: Release) -> Vec<(String, Self)> {
         let definition = Arc::new(Definition::compile(object));
         let schema = builtin.custom();
-        let made = |at| Self::new(&definition, at, &schema, builtin);
+        let made = |at| Self::new(&definition, at, &schema, builtin, release);
         (0..definition.versions.len()).map(made).map(|kind| (kind.version().name.to_string(), kind)).collect()
     }
 
-    fn new(definition: &Arc<Definition>, at: usize, schema: &Schema, builtin: &Arc<Arena>) -> Self {
+    fn new(definition: &Arc<Definition>, at: usize, schema: &Schema, builtin: &Arc<Arena>, release: Release) -> Self {
         let version = version(definition, at);
         let resource = Resource {
             group: definition.group.clone(),
@@ -51,7 +51,7 @@ impl Custom {
             columns: Vec::new(),
             field_selectors: version.selectable.to_vec(),
         };
-        let kind = Kind::custom(&resource);
+        let kind = Kind::custom(&resource, release);
         // Items of lists keep kind and `apiVersion`, like unstructured ones.
         let info = TypeInfo::new(Arc::new(resource), schema.clone(), kind, version.api_version.clone(), 1);
         Self { info, definition: Arc::clone(definition), at, builtin: Arc::clone(builtin) }

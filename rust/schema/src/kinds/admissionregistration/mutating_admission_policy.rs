@@ -11,7 +11,7 @@ use crate::rules::check::Check;
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.MutatingAdmissionPolicySpec"),
-    default: |object, _| policy::default(object),
+    default: |_, object, _| policy::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

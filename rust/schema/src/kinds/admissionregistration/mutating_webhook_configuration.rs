@@ -9,7 +9,7 @@ use crate::read::Write;
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of(webhook::differ),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

@@ -17,7 +17,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("admissionregistration.ValidatingAdmissionPolicySpec"),
-    default: |object, _| policy::default(object),
+    default: |_, object, _| policy::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

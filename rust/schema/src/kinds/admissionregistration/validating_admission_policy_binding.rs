@@ -11,7 +11,7 @@ use crate::rules::check::Check;
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.ValidatingAdmissionPolicyBindingSpec"),
-    default: |object, _| binding::default(object),
+    default: |_, object, _| binding::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

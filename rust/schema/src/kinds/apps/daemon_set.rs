@@ -4,6 +4,7 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use hydrofoil_types::{Causes, Path, Value, quoted};
 
+use crate::Release;
 use crate::Request;
 use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, Strategy};
@@ -19,18 +20,18 @@ const SPEC: Path<'static> = Path::new("spec");
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("apps.DaemonSetSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
     conversion_refusal,
     of_nothing,
     converted_annotation: Some(KEY),
-    prepare_create: |object, _| prepare_create(object),
-    prepare_update,
-    prepare_status: |object, old, _| prepare_status(object, old),
-    validate: |_, object, causes| validate(object.field("spec"), causes),
+    prepare_create: |_, object, _| prepare_create(object),
+    prepare_update: |_, object, old| prepare_update(object, old),
+    prepare_status: |_, object, old, _| prepare_status(object, old),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,
-    warn_create: workload::warn,
-    warn_update: |object, old, out| {
+    warn_create: |_, object, out| workload::warn(object, out),
+    warn_update: |_, object, old, out| {
         let template = |of: &Value| of.field("metadata").field("annotations").text(KEY).to_owned();
         if template(object) != template(old) {
             workload::warn(object, out);
@@ -109,7 +110,7 @@ fn set_generation(object: &mut Value, generation: i64) {
     }
 }
 
-fn validate(spec: &Value, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, causes: &mut Causes) {
     let (labels, at) = (spec.field("template").field("metadata").field("labels"), SPEC.child("template"));
     let before = causes.len();
     selector::label_selector(spec.field("selector"), &SPEC.child("selector"), causes);
@@ -120,7 +121,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
         let detail = "empty selector is invalid for daemonset";
         causes.invalid_internal(&SPEC.child("selector"), "*meta.LabelSelector", s, detail);
     }
-    pod_template::validate::template(spec.field("template"), &at, causes);
+    pod_template::validate::template(release, spec.field("template"), &at, causes);
     workload::always(spec.field("template"), "DaemonSet", &at, causes);
     counts(spec, &["minReadySeconds"], &SPEC, causes);
     strategy(spec.field("updateStrategy"), &SPEC.child("updateStrategy"), causes);
@@ -160,7 +161,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
         return validate_status(object.field("status"), old.field("status"), causes);
     }
     workload::same_selector(object.field("spec"), old.field("spec"), &SPEC, causes);
-    validate(object.field("spec"), causes);
+    validate(req.release(), object.field("spec"), causes);
 }
 
 /// `validateDaemonSetStatus`.

@@ -12,6 +12,7 @@ use crate::rules::table::text::containers;
 use crate::rules::table::{self, Subject, cells};
 use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
 use crate::rules::{pod_template, volume_claim, workload_status};
+use crate::{Gate, Release};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -20,18 +21,18 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_scale: true,
     has_status: true,
     generation: GenerationRule::of_spec("apps.StatefulSetSpec"),
-    default: |object, _| default(object),
+    default: |release, object, _| default(release, object),
     drop_disabled,
     of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
-    validate: |_, object, causes| validate(object.field("spec"), Tolerates::default(), causes),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), Tolerates::default(), causes),
     validate_update,
-    warn_create: warn,
-    warn_update,
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, old, out| warn_update(object, old, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
 
-fn default(object: &mut Value) {
+fn default(release: Release, object: &mut Value) {
     let spec = object.make("spec");
     spec.fill("podManagementPolicy", "OrderedReady");
     let strategy = spec.make("updateStrategy");
@@ -39,7 +40,12 @@ fn default(object: &mut Value) {
         strategy.put("type", "RollingUpdate");
         strategy.make("rollingUpdate");
     }
-    strategy.within("rollingUpdate", |r| r.unset("partition", 0));
+    strategy.within("rollingUpdate", |r| {
+        r.unset("partition", 0);
+        if release.enabled(Gate::MaxUnavailableStatefulSet) {
+            r.unset("maxUnavailable", 1);
+        }
+    });
     let retention = spec.make("persistentVolumeClaimRetentionPolicy");
     retention.fill("whenDeleted", "Retain");
     retention.fill("whenScaled", "Retain");
@@ -55,12 +61,14 @@ fn default(object: &mut Value) {
 }
 
 /// Drop the disabled fields of a stateful set.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    workload::drop_disabled(object, old);
-    drop_max_unavailable(object, old);
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    workload::drop_disabled(release, object, old);
+    if !release.enabled(Gate::MaxUnavailableStatefulSet) {
+        drop_max_unavailable(object, old);
+    }
 }
 
-/// `MaxUnavailableStatefulSet`.
+/// Drop the number of pods that may be absent, unless the old object has one.
 fn drop_max_unavailable(object: &mut Value, old: Option<&Value>) {
     let used =
         old.is_some_and(|o| o.field("spec").field("updateStrategy").field("rollingUpdate").has("maxUnavailable"));
@@ -71,7 +79,7 @@ fn drop_max_unavailable(object: &mut Value, old: Option<&Value>) {
     }
 }
 
-fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
     const WORDS: Words = Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
     let at = SPEC.child("podManagementPolicy");
     match spec.text("podManagementPolicy") {
@@ -106,10 +114,10 @@ fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
         let at = SPEC.child("template");
         workload::selected(filled.field("template"), filled.field("selector"), &at, causes);
         if !tolerates.template {
-            pod_template::validate::template(filled.field("template"), &at, causes);
+            pod_template::validate::template(release, filled.field("template"), &at, causes);
         }
         // Upstream validates these again, also where the template is tolerated.
-        pod_template::validate::template_metadata(filled.field("template"), &at, causes);
+        pod_template::validate::template_metadata(release, filled.field("template"), &at, causes);
     }
     workload::always(spec.field("template"), WORDS.noun, &SPEC.child("template"), causes);
 }
@@ -202,9 +210,9 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     let (new, old) = (object.field("spec"), old.field("spec"));
     let mut tolerates = Tolerates { stored: true, template: false };
     let mut found = Causes::new();
-    validate(old, tolerates, &mut found);
+    validate(req.release(), old, tolerates, &mut found);
     tolerates.template = !found.is_empty();
-    validate(new, tolerates, causes);
+    validate(req.release(), new, tolerates, causes);
     let mut munged = new.clone();
     for key in MUTABLE {
         munged.copy_from(old, key);

@@ -8,6 +8,7 @@ use crate::rules::check::Check;
 use crate::rules::format::label;
 use crate::rules::table::{Subject, cells};
 use crate::rules::workload::counts;
+use crate::{Gate, Release};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -51,8 +52,10 @@ pub(super) fn strategy(strategy: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Drop the fields of `CoordinatedLeaderElection`.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    crate::rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    if !release.enabled(Gate::CoordinatedLeaderElection) {
+        crate::rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
+    }
 }
 
 /// `printLease`.

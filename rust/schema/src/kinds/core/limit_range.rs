@@ -11,8 +11,8 @@ use crate::rules::resource::{self, quantity};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,
-    default: |object, _| default(object),
-    prepare_create: |object, _| random_name(object),
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, _| random_name(object),
     metadata_on_update: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     ..Strategy::DEFAULT

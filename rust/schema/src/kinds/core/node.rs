@@ -15,13 +15,14 @@ use crate::rules::quantities::resource_list;
 use crate::rules::table::text::or;
 use crate::rules::table::{Subject, cells};
 use crate::rules::{address, resource};
+use crate::{Gate, Release};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     creates_status: true,
-    prepare_create: |object, _| drop_config(object),
-    prepare_status: |object, _, _| drop_config(object),
-    default: |object, _| default(object),
+    prepare_create: |_, object, _| drop_config(object),
+    prepare_status: |_, object, _, _| drop_config(object),
+    default: |_, object, _| default(object),
     drop_disabled,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
@@ -31,8 +32,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
         }
         validate_update(object, old, causes);
     },
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -67,9 +68,13 @@ fn drop_config(object: &mut Value) {
     object.within("status", |status| status.drop("config"));
 }
 
-/// Drop the source of `DynamicKubeletConfig`, which was removed.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+/// Drop the features that a node declares, and the source of `DynamicKubeletConfig`, which was removed.
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     crate::rules::gates::drop_unused(object, old, &["configSource"]);
+    let declares = || old.is_some_and(|o| !o.field("status").list("declaredFeatures").is_empty());
+    if !release.enabled(Gate::NodeDeclaredFeatures) && !declares() {
+        object.within("status", |status| status.drop("declaredFeatures"));
+    }
 }
 
 const SPEC: Path<'static> = Path::new("spec");

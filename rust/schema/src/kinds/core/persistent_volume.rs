@@ -2,6 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
+use crate::Gate;
 use crate::Request;
 use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
@@ -16,14 +17,14 @@ use crate::rules::{meta, node_label, persistent_volume, volume_claim};
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
-    prepare_create,
-    prepare_status,
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, now| prepare_create(object, now),
+    prepare_status: |_, object, old, now| prepare_status(object, old, now),
     metadata_on_update: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -171,7 +172,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     if new.text("volumeMode") != before.text("volumeMode") {
         causes.invalid(&Path::new("volumeMode"), new.field("volumeMode"), IMMUTABLE);
     }
-    if before.has("nodeAffinity") {
+    if before.has("nodeAffinity") && !req.release().enabled(Gate::MutablePVNodeAffinity) {
         node_affinity(new.field("nodeAffinity"), before.field("nodeAffinity"), causes);
     }
     let class = "volumeAttributesClassName";

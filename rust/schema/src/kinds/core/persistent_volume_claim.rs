@@ -10,19 +10,20 @@ use crate::rules::quantities::resource_list;
 use crate::rules::table::text::{self, deref};
 use crate::rules::table::{Subject, cells, volume};
 use crate::rules::{resource, volume_claim};
+use crate::{Gate, Release};
 use crate::{Request, internal};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
-    prepare_create: |object, _| prepare_create(object),
+    default: |_, object, _| default(object),
+    prepare_create: |release, object, _| prepare_create(release, object),
     prepare_update,
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     validate: |_, object, causes| volume_claim::validate(object.field("spec"), &Path::new("spec"), causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -38,20 +39,20 @@ pub(crate) fn default(object: &mut Value) {
 }
 
 /// `PrepareForCreate`.
-fn prepare_create(object: &mut Value) {
+fn prepare_create(release: Release, object: &mut Value) {
     object.make("status").put("phase", "Pending");
-    normalize_sources(object.make("spec"), &Value::Null);
+    normalize_sources(release, object.make("spec"), &Value::Null);
 }
 
 /// `PrepareForUpdate`.
-fn prepare_update(object: &mut Value, old: &Value) {
-    normalize_sources(object.make("spec"), old.field("spec"));
+fn prepare_update(release: Release, object: &mut Value, old: &Value) {
+    normalize_sources(release, object.make("spec"), old.field("spec"));
 }
 
 /// `NormalizeDataSources`: either field fills the other.
-fn normalize_sources(spec: &mut Value, old: &Value) {
-    // CrossNamespaceVolumeDataSource is off.
-    if !spec.field("dataSourceRef").zero("namespace") && !old.has("dataSourceRef") {
+fn normalize_sources(release: Release, spec: &mut Value, old: &Value) {
+    let crosses = !spec.field("dataSourceRef").zero("namespace");
+    if crosses && !release.enabled(Gate::CrossNamespaceVolumeDataSource) && !old.has("dataSourceRef") {
         spec.drop("dataSourceRef");
     }
     // EnforceDataSourceBackwardsCompatibility: alone, the old field of a new claim allows claims and snapshots only.

@@ -16,10 +16,10 @@ use crate::rules::table::{Subject, cells, text};
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
+    warn_create: |_, object, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

@@ -14,13 +14,13 @@ use crate::rules::table::{Subject, cells};
 use crate::rules::{data, meta};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     after_decode,
-    prepare_update,
+    prepare_update: |_, object, old| prepare_update(object, old),
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

@@ -13,8 +13,8 @@ use crate::rules::table::{Subject, cells};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of(differs),
-    default: |object, _| default(object),
-    drop_disabled: |object, old| {
+    default: |_, object, _| default(object),
+    drop_disabled: |_, object, old| {
         if old.is_none() {
             drop_topology(object);
         }
@@ -30,13 +30,13 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_status: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, None, causes),
     validate_update: |_, object, old, causes| validate(object, Some(old), causes),
-    warn_create: |object, out| {
+    warn_create: |_, object, out| {
         if object.text("addressType") == "FQDN" {
             out.push("spec.addressType: FQDN endpoints are deprecated".into());
         }
         warn(object, out);
     },
-    warn_update: |object, _, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

@@ -13,10 +13,10 @@ use crate::rules::table::{Subject, cells};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
-    prepare_status: super::keep_metadata,
+    prepare_status: |_, object, old, now| super::keep_metadata(object, old, now),
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("flowcontrol.FlowSchemaSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     validate: |_, object, causes| validate(object, causes),

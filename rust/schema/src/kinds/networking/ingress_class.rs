@@ -11,7 +11,7 @@ use crate::rules::table::{Subject, cells};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("networking.IngressClassSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),

@@ -14,10 +14,10 @@ use crate::rules::{address, selector};
 pub(crate) static STRATEGY: Strategy = Strategy {
     // By `reflect.DeepEqual`: empty is not absent.
     generation: GenerationRule::of(|new, old| new.field("spec") != old.field("spec")),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

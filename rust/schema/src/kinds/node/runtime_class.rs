@@ -17,8 +17,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -41,7 +41,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     let at = path.child("tolerations");
     let list = scheduling.list("tolerations");
     let again = Again::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
-    pod_template::validate::tolerations(list, &at, causes);
+    pod_template::validate::tolerations(false, list, &at, causes);
     for (i, toleration) in list.iter().enumerate() {
         if again.at(i) {
             causes.duplicate_internal(&at.index(i), "core.Toleration", toleration);

@@ -6,20 +6,30 @@ use super::device_claim::validate::some;
 use super::{configuration, selectors};
 use crate::kind::{GenerationRule, MetadataCheck, NameRule, Strategy};
 use crate::read::Read;
+use crate::rules::gates::drop_unused;
 use crate::rules::resource;
 use crate::rules::table::text::name_and_age;
+use crate::{Gate, Release};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Declared,
     returns_deleted_object: true,
     generation: GenerationRule::of_spec("resource.DeviceClassSpec"),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    drop_disabled,
     validate: |_, object, causes| validate(object, causes),
     row: Some(name_and_age),
     ..Strategy::DEFAULT
 };
 
 const SPEC: Path<'static> = Path::new("spec");
+
+/// `dropDisabledDRAExtendedResourceFields`.
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    if !release.enabled(Gate::DRAExtendedResource) {
+        drop_unused(object, old, &["extendedResourceName"]);
+    }
+}
 
 /// `ValidateDeviceClass`.
 fn validate(object: &Value, causes: &mut Causes) {

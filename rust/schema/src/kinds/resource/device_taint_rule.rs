@@ -19,7 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     generation: GenerationRule::of(|new, old| !same_field(new, old, "spec")),
-    default,
+    default: |_, object, now| default(object, now),
     age_update: age,
     validate: |_, object, causes| validate(object, None, causes),
     validate_update,

@@ -21,7 +21,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     allow_unconditional_update: false,
-    default: |object, _| object.make("spec").unset("limit", 100),
+    default: |_, object, _| object.make("spec").unset("limit", 100),
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
     row: Some(row),

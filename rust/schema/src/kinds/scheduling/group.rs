@@ -7,14 +7,20 @@ use crate::internal::InternalCauses;
 use crate::read::{Read, Write};
 use crate::rules::check::{Check, IMMUTABLE};
 use crate::rules::format::{Format, name};
+use crate::{Gate, Release};
 
-/// The fields behind gates that are off in 1.36.
-pub(super) const GATED: [&str; 5] =
-    ["schedulingConstraints", "resourceClaims", "disruptionMode", "priorityClassName", "priority"];
+/// The fields behind gates.
+pub(super) const GATED: [(&str, Gate); 5] = [
+    ("schedulingConstraints", Gate::TopologyAwareWorkloadScheduling),
+    ("resourceClaims", Gate::DRAWorkloadResourceClaims),
+    ("disruptionMode", Gate::WorkloadAwarePreemption),
+    ("priorityClassName", Gate::WorkloadAwarePreemption),
+    ("priority", Gate::WorkloadAwarePreemption),
+];
 
 /// Drop the fields behind gates that the old group does not use (`dropDisabled...Field`).
-pub(super) fn drop_disabled(group: &mut Value, old: &Value) {
-    for key in GATED {
+pub(super) fn drop_disabled(release: Release, group: &mut Value, old: &Value) {
+    for (key, _) in GATED.into_iter().filter(|(_, gate)| !release.enabled(*gate)) {
         let used = match key {
             "resourceClaims" => !old.list(key).is_empty(),
             "priorityClassName" => !old.zero(key),

@@ -9,6 +9,7 @@ use crate::read::{Read, Write};
 use crate::rules::conditions;
 use crate::rules::format::name;
 use crate::rules::table::{Subject, cells};
+use crate::{Gate, Release};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -19,7 +20,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     // The store of the main resource has no strategy of its own for them.
     reset_fields: |subresource| if subresource.is_empty() { Some(&[]) } else { reset_metadata(subresource) },
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled,
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
@@ -32,10 +33,10 @@ fn default(object: &mut Value) {
 }
 
 /// `dropDisabledPodGroupFields` and `dropDisabledPodGroupStatusFields`.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     let old = old.map_or(&Value::Null, |o| o.field("spec"));
-    object.within("spec", |spec| group::drop_disabled(spec, old));
-    if old.list("resourceClaims").is_empty() {
+    object.within("spec", |spec| group::drop_disabled(release, spec, old));
+    if !release.enabled(Gate::DRAWorkloadResourceClaims) && old.list("resourceClaims").is_empty() {
         object.within("status", |status| status.drop("resourceClaimStatuses"));
     }
     // Upstream drops the mode, but each object that it reads from the storage has it by default.
@@ -78,7 +79,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 
 /// Validate the fields behind gates, which an old group can have from a server whose gates are on.
 fn gated(spec: &Value, old: &Value, causes: &mut Causes) {
-    for key in group::GATED {
+    for (key, _) in group::GATED {
         let (now, was, at) = (spec.field(key), old.field(key), SPEC.child(key));
         match key {
             "resourceClaims" => {

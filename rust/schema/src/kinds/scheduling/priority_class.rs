@@ -9,7 +9,7 @@ use crate::rules::table::{Subject, cells};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::FIRST,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
     row: Some(row),

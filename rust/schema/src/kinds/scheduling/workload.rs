@@ -3,6 +3,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::group;
+use crate::Release;
 use crate::kind::Strategy;
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
@@ -20,12 +21,12 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 };
 
 /// `dropDisabledWorkloadFields`: templates are compared by their place.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     let old = old.map_or(&[][..], |o| o.field("spec").list("podGroupTemplates"));
     let mut place = old.iter();
     object.within("spec", |spec| {
         spec.each("podGroupTemplates", |template| {
-            group::drop_disabled(template, place.next().unwrap_or(&Value::Null));
+            group::drop_disabled(release, template, place.next().unwrap_or(&Value::Null));
         });
     });
 }

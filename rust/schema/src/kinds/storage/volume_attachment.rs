@@ -17,7 +17,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     status_resets_metadata: true,
     reset_fields: reset_metadata,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),

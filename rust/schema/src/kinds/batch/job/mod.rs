@@ -17,19 +17,19 @@ use crate::rules::{hostname, pod_template, workload};
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("batch.JobSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
-    prepare_create: |object, _| prepare::create(object),
+    prepare_create: |_, object, _| prepare::create(object),
     label: prepare::share_labels,
     metadata_on_update: &[],
     metadata_on_status: &[],
-    validate: |_, object, causes| validate::rules(object, None, causes),
+    validate: |req, object, causes| validate::rules(req.release(), object, None, causes),
     validate_update: update::update,
-    warn_create: |object, out| {
+    warn_create: |_, object, out| {
         hostname::warn(object, "Pod names and hostnames", out);
         warn(object, out);
     },
-    warn_update: |object, old, out| {
+    warn_update: |_, object, old, out| {
         if workload::has_new_generation(object, old) {
             warn(object, out);
         }

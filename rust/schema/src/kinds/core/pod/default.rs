@@ -9,9 +9,10 @@ use hydrofoil_types::{Quantity, SmolStr, Value};
 use crate::read::{Read, Write};
 use crate::rules::pod_template;
 use crate::rules::quantities::{fill_list, resource_list};
+use crate::{Gate, Release};
 
 /// `SetObjectDefaults_Pod`.
-pub(crate) fn pod(object: &mut Value) {
+pub(crate) fn pod(release: Release, object: &mut Value) {
     let pod = object.make("spec");
     // SetDefaults_Pod runs before the defaults of its parts.
     for key in ["containers", "initContainers"] {
@@ -23,7 +24,9 @@ pub(crate) fn pod(object: &mut Value) {
             });
         });
     }
-    pod_level(pod);
+    if release.enabled(Gate::PodLevelResources) {
+        pod_level(pod);
+    }
     pod.unset("enableServiceLinks", true);
     if pod.flag("hostNetwork") {
         for key in ["containers", "initContainers"] {

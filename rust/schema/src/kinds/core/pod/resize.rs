@@ -6,7 +6,7 @@ use crate::read::{Read, Write};
 use crate::rules::check::NAMELESS;
 use crate::rules::pod_template::validate::annotations::MIRROR;
 use crate::rules::qos;
-use crate::{Request, internal};
+use crate::{Gate, Request, internal};
 
 /// Validate a pod on `/resize`.
 pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -31,6 +31,10 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     let claims = old.field("status").list("nodeAllocatableResourceClaimStatuses");
     let (new, old) = (object.field("spec"), old.field("spec"));
     if is_set(new.field("resources")) || is_set(old.field("resources")) {
+        if !req.release().enabled(Gate::InPlacePodLevelResourcesVerticalScaling) {
+            let detail = "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled";
+            return causes.forbidden(&NAMELESS, detail);
+        }
         whole(new, old, path, causes);
     }
     if !claims.is_empty() {
@@ -39,9 +43,13 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     if !same_containers(new, old, path, causes) {
         return;
     }
+    let inits = req.release().enabled(Gate::InPlacePodVerticalScalingInitContainers);
     for list in ["initContainers", "containers"] {
         let at = path.child(list);
         for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
+            if list == "initContainers" && !inits && before.text("restartPolicy") != "Always" {
+                continue;
+            }
             kept(
                 now.field("resources"),
                 before.field("resources"),
@@ -58,6 +66,12 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     }
     let at = path.child("initContainers");
     for (i, (now, before)) in new.list("initContainers").iter().zip(old.list("initContainers")).enumerate() {
+        if !inits && now.text("restartPolicy") != "Always" {
+            if !internal::same("core.Container", now, before) {
+                causes.forbidden(path, "resources for non-sidecar init containers are immutable");
+            }
+            continue;
+        }
         if changes_more(now, before) {
             let detail = "only cpu and memory resources for init or sidecar containers are mutable";
             causes.forbidden(&at.index(i), detail);

@@ -7,11 +7,12 @@ use hydrofoil_types::{Again, CauseReason, Causes, Path, Seen, Value};
 use crate::read::Read;
 use crate::rules::check::{Check, IMMUTABLE};
 use crate::rules::format::{ip, label, name};
+use crate::{Gate, Release};
 
 const NEGATIVE: &str = "must be a non-negative integer";
 
 /// `ValidatePodStatusUpdate`.
-pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(release: Release, object: &Value, old: &Value, causes: &mut Causes) {
     let path = Path::new("status");
     let (new, before) = (object.field("status"), old.field("status"));
     let at = path.child("conditions");
@@ -28,7 +29,7 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     if node != before.text("nominatedNodeName") && !node.is_empty() {
         let at = path.child("nominatedNodeName");
         causes.format(&at, node, name::subdomain);
-        if !old.field("spec").zero("nodeName") {
+        if release.enabled(Gate::ClearingNominatedNodeNameAfterBinding) && !old.field("spec").zero("nodeName") {
             causes.forbidden(&at, "may not be set on pods that are already bound to a node");
         }
     }

@@ -8,7 +8,8 @@ use super::{resize, status};
 use crate::read::{Read, Write, same_field};
 use crate::rules::check::{Check, NAMELESS};
 use crate::rules::pod_template::validate::annotations::{self, MIRROR};
-use crate::{Request, internal};
+use crate::rules::pod_template::validate::compares;
+use crate::{Release, Request, internal};
 
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
 const EPHEMERAL: &str = "core.EphemeralContainer";
@@ -18,18 +19,18 @@ const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let path = Path::new("spec");
     match req.subresource {
-        "status" => status::update(object, old, causes),
+        "status" => status::update(req.release(), object, old, causes),
         "ephemeralcontainers" => ephemeral(req, object, old, &path.child("ephemeralContainers"), causes),
         "resize" => resize::update(req, object, old, &path, causes),
         _ => {
             super::validate::metadata_and_spec(req.kind, object, causes);
-            main(object, old, &path, causes);
+            main(req.release(), object, old, &path, causes);
         }
     }
 }
 
-fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    annotations::update(object, old, causes);
+fn main(release: Release, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    annotations::update(release, object, old, causes);
     let (new, old) = (object.field("spec"), old.field("spec"));
     for list in ["containers", "initContainers"] {
         let at = path.child(list);
@@ -56,7 +57,7 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
         }
         _ => {}
     }
-    tolerations(new, old, &path.child("tolerations"), causes);
+    tolerations(release, new, old, &path.child("tolerations"), causes);
     gates(new, old, &path.child("schedulingGates"), causes);
     let mut munged = new.clone();
     for list in ["containers", "initContainers"] {
@@ -88,13 +89,13 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateOnlyAddedTolerations`.
-fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn tolerations(release: Release, new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let fields = ["key", "operator", "value", "effect"];
     let key = |t| fields.map(|f| Value::text(t, f));
     let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
     let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
     if kept {
-        crate::rules::pod_template::validate::tolerations(new.list("tolerations"), path, causes);
+        crate::rules::pod_template::validate::tolerations(compares(release), new.list("tolerations"), path, causes);
     } else {
         causes.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     }

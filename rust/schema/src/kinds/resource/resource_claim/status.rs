@@ -5,17 +5,21 @@ use std::collections::HashSet;
 use hydrofoil_types::{Again, Causes, Map, Path, Seen, Value, Whole};
 
 use crate::internal::InternalCauses;
-use crate::kinds::resource::device_claim::requests;
+use crate::kinds::resource::device_claim::{self, requests};
 use crate::kinds::resource::{configuration, names};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
 use crate::rules::format::{ip, name};
 use crate::rules::{conditions, selector};
+use crate::{Gate, Release};
 
 const STATUS: Path<'static> = Path::new("status");
 
 /// `dropDeallocatedStatusDevices`: the status of a device is removed with its allocation.
-pub(super) fn prepare(object: &mut Value, old: &Value) {
+pub(super) fn prepare(release: Release, object: &mut Value, old: &Value) {
+    if !release.enabled(Gate::DRAResourceClaimDeviceStatus) && old.field("status").list("devices").is_empty() {
+        return;
+    }
     fn id(device: &Value) -> [String; 4] {
         ["driver", "pool", "device", "shareID"].map(|key| device.text(key).to_owned())
     }
@@ -30,6 +34,47 @@ pub(super) fn prepare(object: &mut Value, old: &Value) {
             status.drop("devices");
         } else {
             status.put("devices", left);
+        }
+    });
+}
+
+/// Drop the fields of the status whose features are off, unless the old claim uses them (`dropDisabledStatusFields`).
+pub(super) fn drop_disabled(release: Release, object: &mut Value, old: &Value) {
+    const BINDING: [&str; 2] = ["bindingConditions", "bindingFailureConditions"];
+    let was = old.field("status");
+    let results = was.field("allocation").field("devices").list("results");
+    let spec = old.field("spec").field("devices");
+    let binds = || results.iter().any(|r| BINDING.iter().any(|key| r.has(key)));
+    let consumes = || {
+        device_claim::gates::consumes_capacity(spec)
+            || results.iter().any(|r| r.has("shareID") || r.has("consumedCapacity"))
+            || was.list("devices").iter().any(|d| d.has("shareID"))
+    };
+    let no_status = !release.enabled(Gate::DRAResourceClaimDeviceStatus) && was.list("devices").is_empty();
+    let no_binding = !release.enabled(Gate::DRADeviceBindingConditions) && !binds();
+    let no_capacity = !release.enabled(Gate::DRAConsumableCapacity) && !consumes();
+    if !no_status && !no_binding && !no_capacity {
+        return;
+    }
+    object.within("status", |status| {
+        if no_status {
+            status.drop("devices");
+        }
+        status.within("allocation", |a| {
+            a.within("devices", |d| {
+                d.each("results", |result| {
+                    if no_binding {
+                        BINDING.iter().for_each(|key| result.drop(key));
+                    }
+                    if no_capacity {
+                        result.drop("shareID");
+                        result.drop("consumedCapacity");
+                    }
+                });
+            });
+        });
+        if no_capacity {
+            status.each("devices", |d| d.drop("shareID"));
         }
     });
 }

@@ -66,6 +66,27 @@ fn term(term: &Value, path: &Path<'_>, causes: &mut Causes) {
     causes.format(&at, term.text("topologyKey"), label::key);
 }
 
+/// `ValidateMatchLabelKeysInTopologySpread`: keys that no preparation merges into the selector.
+pub(crate) fn unmerged_keys(constraint: &Value, at: &Path<'_>, causes: &mut Causes) {
+    let keys = constraint.list("matchLabelKeys");
+    if keys.is_empty() {
+        return;
+    }
+    let selector = constraint.field("labelSelector");
+    if !constraint.has("labelSelector") {
+        causes.forbidden(at, "must not be specified when labelSelector is not set");
+    }
+    let labels = selector.entries("matchLabels").map(|(key, _)| key.as_str());
+    let known: Seen<&str> = labels.chain(selector.list("matchExpressions").iter().map(|r| r.text("key"))).collect();
+    for (i, key) in keys.iter().enumerate() {
+        let key = key.as_str().unwrap_or("");
+        causes.format(&at.index(i), key, label::key);
+        if known.contains(&key) {
+            causes.invalid_str(&at.index(i), key, "exists in both matchLabelKeys and labelSelector");
+        }
+    }
+}
+
 /// `ValidateMatchLabelKeysAndMismatchLabelKeys`.
 pub(crate) fn label_keys(term: &Value, path: &Path<'_>, causes: &mut Causes) {
     let selector = term.opt("labelSelector");

@@ -4,6 +4,7 @@ use hydrofoil_types::{Causes, Path, Value, notation};
 
 use crate::read::Read;
 use crate::rules::format::json;
+use crate::{Gate, Release};
 
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -12,7 +13,7 @@ const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
 
 /// `ValidatePodSpecificAnnotations`.
-pub(crate) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn check(release: Release, metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     let annotations = metadata.field("annotations");
     if matches!(annotations, Value::Null) {
         return;
@@ -23,9 +24,9 @@ pub(crate) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
         let at = path.key(MIRROR);
         causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
     }
-    tolerations(annotations.text(TOLERATIONS), path, causes);
+    tolerations(release, annotations.text(TOLERATIONS), path, causes);
     let cost = "controller.kubernetes.io/pod-deletion-cost";
-    if let Some(text) = annotations.opt(cost) {
+    if let Some(text) = annotations.opt(cost).filter(|_| release.enabled(Gate::PodDeletionCost)) {
         let number = text.as_str().unwrap_or("");
         let plain = !number.starts_with('+') && (number == "0" || !number.trim_start_matches('-').starts_with('0'));
         if !plain || number.parse::<i32>().is_err() {
@@ -56,7 +57,7 @@ pub(crate) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
 }
 
 /// `ValidatePodSpecificAnnotationUpdates`.
-pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(release: Release, object: &Value, old: &Value, causes: &mut Causes) {
     let (meta, before) = (object.field("metadata"), old.field("metadata"));
     let path = Path::new("metadata");
     let path = path.child("annotations");
@@ -78,11 +79,11 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
             causes.forbidden(&path.key(key), &format!("may not add {subject}"));
         }
     }
-    check(meta, object.field("spec"), &path, causes);
+    check(release, meta, object.field("spec"), &path, causes);
 }
 
 /// `ValidateTolerationsInPodAnnotations`: tolerations as JSON.
-fn tolerations(text: &str, path: &Path<'_>, causes: &mut Causes) {
+fn tolerations(release: Release, text: &str, path: &Path<'_>, causes: &mut Causes) {
     if text.is_empty() {
         return;
     }
@@ -90,7 +91,7 @@ fn tolerations(text: &str, path: &Path<'_>, causes: &mut Causes) {
         return causes.invalid_str(path, TOLERATIONS, &problem);
     }
     if let Some(Value::Array(items)) = notation::parse(text) {
-        super::tolerations(&items, &path.child(TOLERATIONS), causes);
+        super::tolerations(super::compares(release), &items, &path.child(TOLERATIONS), causes);
     }
 }
 

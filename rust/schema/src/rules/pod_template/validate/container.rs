@@ -7,6 +7,7 @@ use crate::read::Read;
 use crate::rules::check::Check;
 use crate::rules::format::{name, text};
 use crate::rules::resource;
+use crate::{Gate, Release};
 
 /// Validate the containers of all lists.
 pub(crate) fn all(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
@@ -29,7 +30,7 @@ fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
         }
         probe::lifecycle(container, spec, &at, causes);
         probe::all(container, &at, causes);
-        restart(container, &at, causes);
+        restart(spec.release, container, &at, causes);
     }
     host_port_conflicts(containers, path, causes);
 }
@@ -46,8 +47,14 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
         let at = path.index(i);
         common(container, spec, &at, causes);
         let always = container.text("restartPolicy") == "Always";
-        if container.has("restartPolicy") {
-            restart(container, &at, causes);
+        let restarts_all = spec.release.enabled(Gate::RestartAllContainersOnContainerExits);
+        if always && !restarts_all {
+            if !container.list("restartPolicyRules").is_empty() {
+                let detail = "restartPolicyRules are not allowed for init containers with restart policy Always";
+                causes.forbidden(&at.child("restartPolicyRules"), detail);
+            }
+        } else if container.has("restartPolicy") {
+            restart(spec.release, container, &at, causes);
         } else if !container.list("restartPolicyRules").is_empty() {
             causes.required(&at.child("restartPolicy"), NO_POLICY);
         }
@@ -220,7 +227,7 @@ fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut 
 const NO_POLICY: &str = "must specify restartPolicy when restart rules are used";
 
 /// `validateContainerRestartPolicy`.
-fn restart(container: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn restart(release: Release, container: &Value, path: &Path<'_>, causes: &mut Causes) {
     let rules = container.list("restartPolicyRules");
     let at = path.child("restartPolicy");
     match container.opt("restartPolicy") {
@@ -228,13 +235,15 @@ fn restart(container: &Value, path: &Path<'_>, causes: &mut Causes) {
         None => causes.required(&at, NO_POLICY),
         Some(policy) => causes.one_of(&at, policy.as_str().unwrap_or(""), &["Always", "Never", "OnFailure"]),
     }
+    let restarts_all = release.enabled(Gate::RestartAllContainersOnContainerExits);
+    let actions: &[&str] = if restarts_all { &["Restart", "RestartAllContainers"] } else { &["Restart"] };
     let at = path.child("restartPolicyRules");
     if rules.len() > 20 {
         causes.too_many(&at, rules.len(), 20);
     }
     for (i, rule) in rules.iter().enumerate() {
         let at = at.index(i);
-        causes.one_of(&at.child("action"), rule.text("action"), &["Restart", "RestartAllContainers"]);
+        causes.one_of(&at.child("action"), rule.text("action"), actions);
         let codes_at = at.child("exitCodes");
         match rule.opt("exitCodes") {
             Some(codes) => {

@@ -21,7 +21,7 @@ mod windows;
 use hydrofoil_types::{Causes, Lookup, Path, Value};
 
 pub(crate) use self::probe::port;
-pub(crate) use self::scheduling::{taint_effect, tolerations};
+pub(crate) use self::scheduling::{compares, taint_effect, tolerations};
 pub(crate) use self::source::{csi_driver_name, persistent};
 use super::each_container;
 use crate::read::Read;
@@ -29,12 +29,14 @@ use crate::rules::check::Check;
 use crate::rules::format::name;
 use crate::rules::meta;
 use crate::rules::resource::Claims;
+use crate::{Gate, Release};
 
 /// A lookup of items by name.
 pub(crate) type Named<'a> = Lookup<'a, &'a str, fn(&'a Value) -> &'a str>;
 
 /// The context that the checks of one pod spec share.
 pub(crate) struct Checked<'a> {
+    pub release: Release,
     pub spec: &'a Value,
     /// The valid volumes: others count as missing.
     pub volumes: Named<'a>,
@@ -46,10 +48,10 @@ pub(crate) struct Checked<'a> {
 }
 
 /// `ValidatePodTemplateSpec`.
-pub(crate) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
-    template_metadata(template, path, causes);
+pub(crate) fn template(release: Release, template: &Value, path: &Path<'_>, causes: &mut Causes) {
+    template_metadata(release, template, path, causes);
     let (metadata, pod, at) = (template.field("metadata"), template.field("spec"), path.child("spec"));
-    spec(pod, None, &at, causes);
+    spec(release, pod, None, &at, causes);
     annotations::seccomp_matches(metadata, pod, &at, causes);
     annotations::app_armor_matches(metadata, pod, &at, causes);
     if !pod.list("ephemeralContainers").is_empty() {
@@ -58,16 +60,17 @@ pub(crate) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Validate the labels and annotations of a template.
-pub(crate) fn template_metadata(template: &Value, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn template_metadata(release: Release, template: &Value, path: &Path<'_>, causes: &mut Causes) {
     let metadata = template.field("metadata");
     meta::labels(metadata.get("labels"), &path.child("labels"), causes);
     meta::annotations(metadata, &path.child("annotations"), causes);
-    annotations::check(metadata, template.field("spec"), &path.child("annotations"), causes);
+    annotations::check(release, metadata, template.field("spec"), &path.child("annotations"), causes);
 }
 
 /// `ValidatePodSpec`.
-pub(crate) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn spec(release: Release, pod: &Value, metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let mut at = Checked {
+        release,
         spec: pod,
         volumes: named([]),
         claims: Claims::of(pod.list("resourceClaims")),
@@ -81,7 +84,9 @@ pub(crate) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, cause
     at.volumes = volume::volumes(&at, metadata, &path.child("volumes"), causes);
     scheduling::claims(pod.list("resourceClaims"), metadata, &path.child("resourceClaims"), causes);
     container::all(&at, path, causes);
-    level::resources(&at, path, causes);
+    if release.enabled(Gate::PodLevelResources) {
+        level::resources(&at, path, causes);
+    }
     network::host_ports(&at, path, causes);
     causes.one_of_required(&path.child("restartPolicy"), pod.text("restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
@@ -91,11 +96,16 @@ pub(crate) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, cause
     affinity::check(pod.field("affinity"), &path.child("affinity"), causes);
     network::dns(pod, &path.child("dnsConfig"), causes);
     scheduling::gates(pod, path, causes);
-    scheduling::spread(pod.list("topologySpreadConstraints"), &path.child("topologySpreadConstraints"), causes);
+    scheduling::spread(
+        release,
+        pod.list("topologySpreadConstraints"),
+        &path.child("topologySpreadConstraints"),
+        causes,
+    );
     windows::host_process(pod, path, causes);
     security::host_users(&at, path, causes);
     network::hostname_override(pod, &path.child("hostnameOverride"), causes);
-    names(pod, path, causes);
+    names(release, pod, path, causes);
     if let Some(policy) = pod.opt("preemptionPolicy") {
         let policy = policy.as_str().unwrap_or("");
         causes.one_of_required(&path.child("preemptionPolicy"), policy, &["PreemptLowerPriority", "Never"]);
@@ -115,7 +125,7 @@ pub(crate) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, cause
 }
 
 /// Validate the single strings of a pod spec.
-fn names(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn names(release: Release, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     let text = |key: &str, format: crate::rules::format::Format, causes: &mut Causes| {
         if !pod.text(key).is_empty() {
             causes.format(&path.child(key), pod.text(key), format);
@@ -128,7 +138,7 @@ fn names(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
     text("hostname", name::label, causes);
     text("subdomain", name::label, causes);
-    tolerations(pod.list("tolerations"), &path.child("tolerations"), causes);
+    tolerations(compares(release), pod.list("tolerations"), &path.child("tolerations"), causes);
     network::aliases(pod.list("hostAliases"), &path.child("hostAliases"), causes);
     text("priorityClassName", name::subdomain, causes);
     if let Some(class) = pod.opt("runtimeClassName") {

@@ -1,6 +1,8 @@
 //! Tolerations, spread, gates and resource claims.
 
-use hydrofoil_types::{Again, Causes, Lookup, Path, Value};
+use std::num::IntErrorKind;
+
+use hydrofoil_types::{Again, Causes, Lookup, Path, Value, quoted};
 
 use super::affinity;
 use super::annotations::MIRROR;
@@ -9,6 +11,7 @@ use crate::read::Read;
 use crate::rules::check::{Check, NAMELESS};
 use crate::rules::format::{label, name};
 use crate::rules::selector;
+use crate::{Gate, Release};
 
 /// `validateTaintEffect`.
 pub(crate) fn taint_effect(effect: &str, allow_empty: bool, path: &Path<'_>, causes: &mut Causes) {
@@ -19,7 +22,7 @@ pub(crate) fn taint_effect(effect: &str, allow_empty: bool, path: &Path<'_>, cau
 }
 
 /// `ValidateTolerations`.
-pub(crate) fn tolerations(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn tolerations(compares: bool, list: &[Value], path: &Path<'_>, causes: &mut Causes) {
     for (i, toleration) in list.iter().enumerate() {
         let at = path.index(i);
         let (key, operator, value, effect) =
@@ -48,13 +51,36 @@ pub(crate) fn tolerations(list: &[Value], path: &Path<'_>, causes: &mut Causes) 
                     causes.invalid_str(&at.child("operator"), value, "value must be empty when `operator` is 'Exists'");
                 }
             }
-            // TaintTolerationComparisonOperators is off.
+            "Lt" | "Gt" if compares => number(value, &at.child("value"), causes),
             "Lt" | "Gt" => causes.unsupported(&at.child("operator"), operator, &["Equal", "Exists", "Lt", "Gt"]),
             other => causes.unsupported(&at.child("operator"), other, &["Equal", "Exists"]),
         }
         if !effect.is_empty() {
             taint_effect(effect, true, &at.child("effect"), causes);
         }
+    }
+}
+
+/// Report whether tolerations may compare numbers.
+pub(crate) fn compares(release: Release) -> bool {
+    release.enabled(Gate::TaintTolerationComparisonOperators)
+}
+
+/// Validate the number that a taint is compared with (`content.IsDecimalInteger`, `strconv.ParseInt`).
+fn number(value: &str, at: &Path<'_>, causes: &mut Causes) {
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    let canonical = value == "0" || !digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit());
+    if value.is_empty() {
+        causes.invalid_str(at, value, "must be non-empty");
+    } else if digits.is_empty() || !canonical {
+        causes.invalid_str(at, value, "must be a valid decimal integer in canonical form");
+    }
+    if let Err(error) = value.parse::<i64>() {
+        let why = match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        causes.invalid_str(at, value, &format!("strconv.ParseInt: parsing {}: {why}", quoted(value)));
     }
 }
 
@@ -77,7 +103,7 @@ pub(crate) fn gates(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateTopologySpreadConstraints`.
-pub(crate) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn spread(release: Release, list: &[Value], path: &Path<'_>, causes: &mut Causes) {
     let pairs = Lookup::of(list, |c| (c.text("topologyKey"), c.text("whenUnsatisfiable")));
     for (i, constraint) in list.iter().enumerate() {
         let at = path.index(i);
@@ -106,7 +132,11 @@ pub(crate) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
                 causes.one_of(&at.child(policy), value.as_str().unwrap_or(""), &["Honor", "Ignore"]);
             }
         }
-        affinity::label_keys(constraint, &at, causes);
+        if release.enabled(Gate::MatchLabelKeysInPodTopologySpreadSelectorMerge) {
+            affinity::label_keys(constraint, &at, causes);
+        } else {
+            affinity::unmerged_keys(constraint, &at.child("matchLabelKeys"), causes);
+        }
         selector::label_selector(constraint.field("labelSelector"), &at.child("labelSelector"), causes);
     }
 }

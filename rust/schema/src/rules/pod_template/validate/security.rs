@@ -6,6 +6,7 @@
 use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::{Checked, path, windows};
+use crate::Gate;
 use crate::internal::InternalCauses;
 use crate::read::Read;
 use crate::rules::check::Check;
@@ -176,7 +177,8 @@ pub(crate) fn host_users(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Cause
         return;
     }
     for (key, shown) in [("hostNetwork", "hostNetwork"), ("hostPID", "HostPID"), ("hostIPC", "HostIPC")] {
-        if spec.spec.flag(key) {
+        let allowed = key == "hostNetwork" && spec.release.enabled(Gate::UserNamespacesHostNetworkSupport);
+        if spec.spec.flag(key) && !allowed {
             causes.forbidden(&path.child(shown), WHEN);
         }
     }

@@ -19,7 +19,7 @@ from .unserved import unserved
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "python" / "hydrofoil" / "apis" / "data"
-INTERNAL = ROOT / "rust" / "schema" / "data" / "internal_types.txt"
+INTERNAL = ROOT / "rust" / "internal" / "data" / "internal_types.txt"
 UNSERVED = ROOT / "rust" / "codec" / "tests" / "data" / "unserved.json"
 
 

@@ -1,6 +1,6 @@
 //! Counts for metrics.
 
-use hydrofoil_schema::custom;
+use hydrofoil_custom as custom;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
 use pyo3::prelude::*;

@@ -3,7 +3,7 @@
 use hydrofoil_types::Value;
 
 use crate::Request;
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// `WarningsOnCreate` of the kind's strategy, for an object that is prepared and valid.
 #[must_use]

@@ -20,6 +20,7 @@ pub mod notation;
 mod quantity;
 mod quote;
 mod raw;
+pub mod read;
 mod schema;
 mod time;
 mod value;

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use hydrofoil_bench::{Subject, catalog, definition, draft, filled, key};
-use hydrofoil_schema::custom::Definition;
+use hydrofoil_custom::Definition;
 use hydrofoil_store::{Local, Page, Selector, Shard};
 use hydrofoil_types::Value;
 

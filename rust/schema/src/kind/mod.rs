@@ -7,9 +7,9 @@ use std::hash::{Hash, Hasher};
 
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
-use crate::release::Release;
-
-pub use strategy::NameRule;
+use hydrofoil_rules::Release;
+pub use hydrofoil_rules::meta::NameRule;
+use hydrofoil_rules::meta::NamedKind;
 pub(crate) use strategy::{Change, Conversion, GenerationRule, MetadataCheck, MetadataOrder, Strategy, reset_metadata};
 
 /// One kind in one group and version.
@@ -41,6 +41,24 @@ impl Kind {
     /// Return the fields that identify a kind.
     fn identity(&self) -> (&str, &str, &str, &str, bool) {
         (&self.group, &self.version, &self.kind, &self.plural, self.namespaced)
+    }
+}
+
+impl NamedKind for Kind {
+    fn is_namespaced(&self) -> bool {
+        self.namespaced
+    }
+
+    fn name_rule(&self) -> NameRule {
+        self.strategy.name_rule
+    }
+
+    fn has_kube_finalizers(&self) -> bool {
+        self.strategy.kube_finalizers
+    }
+
+    fn release(&self) -> Release {
+        self.release
     }
 }
 

@@ -3,27 +3,9 @@
 use hydrofoil_types::{Causes, SmolStr, Timestamp, Value};
 
 use super::Request;
-use crate::release::Release;
-use crate::rules::table::Subject;
-
-/// How the name of an object may look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameRule {
-    /// An RFC 1123 subdomain, up to 253 bytes.
-    Subdomain,
-    /// An RFC 1123 label, up to 63 bytes.
-    Label,
-    /// An RFC 1035 label, up to 63 bytes; any label where `RelaxedServiceNameValidation` is on.
-    Service,
-    /// An RFC 1035 label, up to 63 bytes.
-    Label1035,
-    /// A subdomain by the validation tags of its type, which leave generateName alone.
-    Declared,
-    /// Any text that fits into one segment of a URL path.
-    PathSegment,
-    /// Restricted only by the kind's own rules.
-    Other,
-}
+use hydrofoil_rules::Release;
+use hydrofoil_rules::meta::NameRule;
+use hydrofoil_rules::table::Subject;
 
 /// The fields that clients cannot set through an endpoint.
 pub(crate) type ResetFields = &'static [&'static [&'static str]];

@@ -4,7 +4,7 @@
 //! [`Strategy::DEFAULT`] and the function beside it that does it. A step that no kind had before is a new member of
 //! [`Strategy`] with a default that does nothing, called where the steps of all kinds are taken (`default`, `prepare`,
 //! `validate`, `warn`, `table`, `convert`). A new kind is a file with a `STRATEGY` and a line in `of` of its group.
-//! Rules shared by kinds are in `rules`. The strategy is looked up once, when a [`Kind`] is made.
+//! Rules shared by kinds are in the crate `hydrofoil-rules`. The strategy is looked up once, when a [`Kind`] is made.
 
 mod admissionregistration;
 pub(crate) mod apiextensions;
@@ -33,7 +33,7 @@ mod storagemigration;
 use hydrofoil_types::Resource;
 
 use crate::kind::{Kind, Strategy};
-use crate::release::Release;
+use hydrofoil_rules::Release;
 
 /// The strategy of kinds without steps of their own.
 static PLAIN: Strategy = Strategy::DEFAULT;

@@ -6,8 +6,9 @@ pub mod daemon;
 use hydrofoil_types::{Timestamp, Value};
 
 use crate::kind::Change;
-use crate::read::{Read, Write};
-use crate::{Kind, Request, convert, internal};
+use crate::{Kind, Request, convert};
+use hydrofoil_internal as internal;
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate` of the kind's strategy.
 pub fn create(req: &Request<'_>, object: &mut Value) {

@@ -8,8 +8,8 @@ mod strategy;
 use std::sync::Arc;
 
 use hydrofoil_codec::{DecodeError, Decoded};
+use hydrofoil_custom::{self as custom, Definition};
 use hydrofoil_merge::{Pending, Unconverted, Versions};
-use hydrofoil_schema::custom::{self, Definition};
 use hydrofoil_schema::table::Row;
 use hydrofoil_schema::{Kind, Release, selectable};
 use hydrofoil_store::FieldTarget;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hydrofoil_codec::json::{self, scan};
-use hydrofoil_schema::custom;
+use hydrofoil_custom as custom;
 use hydrofoil_store as store;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Fingerprint, SmolStr, Timestamp, Value};

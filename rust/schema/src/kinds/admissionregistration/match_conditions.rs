@@ -3,9 +3,9 @@
 use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::expression::{About, Compiler};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 /// `validateMatchConditions`, which may name parameters or not.
 pub(super) fn validate(list: &[Value], params: bool, path: &Path<'_>, causes: &mut Causes) {

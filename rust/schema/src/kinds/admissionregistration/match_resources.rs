@@ -3,10 +3,10 @@
 use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::rule;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::selector;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::{Read, Write};
 
 /// Fill optional fields.
 pub(super) fn default(resources: &mut Value) {

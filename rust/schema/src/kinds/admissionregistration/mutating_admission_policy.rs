@@ -5,8 +5,8 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::expression::{About, Compiler};
 use super::policy;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

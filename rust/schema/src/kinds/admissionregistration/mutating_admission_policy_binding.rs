@@ -3,7 +3,7 @@
 
 use super::binding;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 

@@ -4,12 +4,12 @@ use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::expression::{About, Compiler};
 use super::policy;
-use crate::jsonpath::JsonPath;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::conditions;
-use crate::rules::format::label;
+use hydrofoil_jsonpath::JsonPath;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

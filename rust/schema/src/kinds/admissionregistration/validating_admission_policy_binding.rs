@@ -5,8 +5,8 @@ use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::binding;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

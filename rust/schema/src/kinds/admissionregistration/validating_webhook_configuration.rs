@@ -4,7 +4,7 @@ use hydrofoil_types::Value;
 
 use super::webhook;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

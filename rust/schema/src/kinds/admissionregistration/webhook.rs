@@ -3,11 +3,11 @@
 use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::{match_conditions, match_resources, rule};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{selector, webhook_client};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{selector, webhook_client};
+use hydrofoil_types::read::{Read, Write};
 
 /// Report whether the webhooks differ, by `reflect.DeepEqual`: empty is not absent.
 pub(super) fn differ(object: &Value, old: &Value) -> bool {

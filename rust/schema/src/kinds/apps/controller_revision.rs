@@ -4,10 +4,10 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::table::text::{grouped, lower};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::table::text::{grouped, lower};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],

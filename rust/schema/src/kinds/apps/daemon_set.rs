@@ -4,16 +4,16 @@ use std::num::{IntErrorKind, ParseIntError};
 
 use hydrofoil_types::{Causes, Path, Value, quoted};
 
-use crate::Release;
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::{pod_template, selector, workload_status};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::{pod_template, selector, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

@@ -2,15 +2,16 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Release;
+use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::workload_status;
-use crate::{Request, internal};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::workload_status;
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 

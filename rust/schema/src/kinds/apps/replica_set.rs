@@ -2,13 +2,13 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Release;
 use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::{self, Subject};
-use crate::rules::workload::{self, Words, counts};
-use crate::rules::workload_status;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::table::{self, Subject};
+use hydrofoil_rules::workload::{self, Words, counts};
+use hydrofoil_rules::workload_status;
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

@@ -3,16 +3,16 @@
 use hydrofoil_types::{Causes, Path, Seen, SmolStr, Value};
 
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, NameRule, Strategy};
 use crate::kinds::core::persistent_volume_claim;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::{pod_template, volume_claim, workload_status};
-use crate::{Gate, Release};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{pod_template, volume_claim, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -101,7 +101,7 @@ fn validate(release: Release, spec: &Value, tolerates: Tolerates, causes: &mut C
         causes.not_negative(&at.child("start"), ordinals.int("start"));
     }
     if !tolerates.stored && !spec.zero("serviceName") {
-        causes.format(&SPEC.child("serviceName"), spec.text("serviceName"), crate::rules::format::name::label);
+        causes.format(&SPEC.child("serviceName"), spec.text("serviceName"), hydrofoil_rules::format::name::label);
     }
     let mut filled = spec.clone();
     // The controller sets both for each pod.

@@ -3,17 +3,17 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::job;
-use crate::Release;
 use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::cron;
-use crate::rules::hostname;
-use crate::rules::pod_template::gates;
-use crate::rules::table::text::{containers, deref};
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, counts};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::cron;
+use hydrofoil_rules::hostname;
+use hydrofoil_rules::pod_template::gates;
+use hydrofoil_rules::table::text::{containers, deref};
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,

@@ -3,12 +3,12 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::Strategy;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::table::{Subject, cells};
-use crate::rules::workload::counts;
-use crate::{Gate, Release};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::workload::counts;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -54,7 +54,7 @@ pub(super) fn strategy(strategy: &str, at: &Path<'_>, causes: &mut Causes) {
 /// Drop the fields of `CoordinatedLeaderElection`.
 fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     if !release.enabled(Gate::CoordinatedLeaderElection) {
-        crate::rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
+        hydrofoil_rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
     }
 }
 

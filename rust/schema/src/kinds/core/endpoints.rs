@@ -5,11 +5,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write, same_field};
-use crate::rules::address::{self, usable};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, label, name};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::address::{self, usable};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,

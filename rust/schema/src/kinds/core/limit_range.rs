@@ -3,11 +3,11 @@
 use hydrofoil_types::{Again, Causes, Path, Quantity, Seen, Value};
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::quantities::{fill_list, resource_list};
-use crate::rules::resource::{self, quantity};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::quantities::{fill_list, resource_list};
+use hydrofoil_rules::resource::{self, quantity};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,

@@ -4,10 +4,10 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use crate::Request;
 use crate::kind::{MetadataCheck, NameRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Label,

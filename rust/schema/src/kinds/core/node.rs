@@ -5,17 +5,17 @@
 
 use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole, notation};
 
-use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, json, label};
-use crate::rules::pod_template::validate::taint_effect;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::or;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{address, resource};
-use crate::{Gate, Release};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, json, label};
+use hydrofoil_rules::pod_template::validate::taint_effect;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::or;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{address, resource};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
@@ -70,7 +70,7 @@ fn drop_config(object: &mut Value) {
 
 /// Drop the features that a node declares, and the source of `DynamicKubeletConfig`, which was removed.
 fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
-    crate::rules::gates::drop_unused(object, old, &["configSource"]);
+    hydrofoil_rules::gates::drop_unused(object, old, &["configSource"]);
     let declares = || old.is_some_and(|o| !o.field("status").list("declaredFeatures").is_empty());
     if !release.enabled(Gate::NodeDeclaredFeatures) && !declares() {
         object.within("status", |status| status.drop("declaredFeatures"));

@@ -2,17 +2,17 @@
 
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
-use crate::Gate;
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::IMMUTABLE;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::{self, deref};
-use crate::rules::table::{Subject, cells, volume};
-use crate::rules::volume_source::shared_sources;
-use crate::rules::{meta, node_label, persistent_volume, volume_claim};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::Gate;
+use hydrofoil_rules::check::IMMUTABLE;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::{self, deref};
+use hydrofoil_rules::table::{Subject, cells, volume};
+use hydrofoil_rules::volume_source::shared_sources;
+use hydrofoil_rules::{meta, node_label, persistent_volume, volume_claim};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

@@ -2,16 +2,17 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use crate::Request;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::label;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::{self, deref};
-use crate::rules::table::{Subject, cells, volume};
-use crate::rules::{resource, volume_claim};
-use crate::{Gate, Release};
-use crate::{Request, internal};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::{self, deref};
+use hydrofoil_rules::table::{Subject, cells, volume};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{resource, volume_claim};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

@@ -2,17 +2,17 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Release;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::{pod_template, workload};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::{pod_template, workload};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     generation: GenerationRule::of(|new, old| {
-        !crate::internal::same("core.PodTemplateSpec", new.field("template"), old.field("template"))
+        !hydrofoil_internal::same("core.PodTemplateSpec", new.field("template"), old.field("template"))
     }),
     default: |_, object, _| default(object),
     drop_disabled: pod_template::gates::template,

@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Release;
 use crate::Request;
 use crate::kind::{GenerationRule, NameRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{self, Subject};
-use crate::rules::workload::{self, counts};
-use crate::rules::{pod_template, workload_status};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{self, Subject};
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_rules::{pod_template, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

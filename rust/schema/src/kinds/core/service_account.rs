@@ -3,7 +3,7 @@
 use hydrofoil_types::Value;
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
@@ -12,7 +12,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     warn_create: |_, object, out| warn(object, out),
     warn_update: |_, object, old, out| warn_update(object, old, out),
-    row: Some(crate::rules::table::text::name_and_age),
+    row: Some(hydrofoil_rules::table::text::name_and_age),
     ..Strategy::DEFAULT
 };
 

@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::internal;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::{Read, Write, same, same_field};
-use crate::rules::address::{self, usable};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{ip, label, name};
-use crate::rules::table::text::{deref, first_three};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::address::{self, usable};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::table::text::{deref, first_three};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same, same_field};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of(differs),
@@ -140,7 +140,8 @@ fn endpoint_of(endpoint: &Value, kind: &str, path: &Path<'_>, causes: &mut Cause
     }
     if let Some(hints) = endpoint.opt("hints") {
         let at = path.child("hints");
-        for (key, format) in [("forZones", label::value as crate::rules::format::Format), ("forNodes", name::subdomain)]
+        for (key, format) in
+            [("forZones", label::value as hydrofoil_rules::format::Format), ("forNodes", name::subdomain)]
         {
             let list = hints.list(key);
             let at = at.child(key);

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// `ValidateFlowSchemaStatus` and `ValidatePriorityLevelConfigurationStatus`.
 pub(super) fn validate(object: &Value, causes: &mut Causes) {

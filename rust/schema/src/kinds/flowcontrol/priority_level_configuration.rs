@@ -5,11 +5,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::conditions;
-use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,

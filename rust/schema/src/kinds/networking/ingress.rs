@@ -4,14 +4,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Release;
 use crate::kind::{GenerationRule, MetadataCheck, Request, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{Format, ip, name, text};
-use crate::rules::table::text::{balancer, deref};
-use crate::rules::table::{Subject, cells};
-use crate::rules::{address, load_balancer, meta};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{Format, ip, name, text};
+use hydrofoil_rules::table::text::{balancer, deref};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{address, load_balancer, meta};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,

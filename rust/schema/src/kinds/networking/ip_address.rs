@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Kind, MetadataCheck, MetadataOrder, NameRule, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{ip, name};
-use crate::rules::meta;
-use crate::rules::table::text::{grouped, lower};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, name};
+use hydrofoil_rules::meta;
+use hydrofoil_rules::table::text::{grouped, lower};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Other,

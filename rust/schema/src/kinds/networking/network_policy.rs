@@ -5,11 +5,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, text};
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::{address, selector};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, text};
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::{address, selector};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     // By `reflect.DeepEqual`: empty is not absent.

@@ -2,13 +2,13 @@
 
 use hydrofoil_types::{Again, Causes, Map, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{meta, node_label, pod_template, resource};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{meta, node_label, pod_template, resource};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,

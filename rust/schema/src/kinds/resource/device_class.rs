@@ -5,11 +5,11 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::device_claim::validate::some;
 use super::{configuration, selectors};
 use crate::kind::{GenerationRule, MetadataCheck, NameRule, Strategy};
-use crate::read::Read;
-use crate::rules::gates::drop_unused;
-use crate::rules::resource;
-use crate::rules::table::text::name_and_age;
-use crate::{Gate, Release};
+use hydrofoil_rules::gates::drop_unused;
+use hydrofoil_rules::resource;
+use hydrofoil_rules::table::text::name_and_age;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Declared,

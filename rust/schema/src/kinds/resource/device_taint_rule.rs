@@ -4,11 +4,11 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use super::{names, taint};
 use crate::kind::{GenerationRule, Request, Strategy, reset_metadata};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 const MOST_CONDITIONS: usize = 8;

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path};
 
-use crate::rules::check::Check;
-use crate::rules::format::{name, text};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{name, text};
 
 /// `validateDriverName`.
 pub(super) fn driver(driver: &str, at: &Path<'_>, causes: &mut Causes) {

@@ -3,11 +3,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::device_claim;
-use crate::Release;
-use crate::internal::InternalCauses;
 use crate::kind::{Conversion, MetadataCheck, Request, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::meta;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 
@@ -18,7 +18,7 @@ const V1: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    row: Some(crate::rules::table::text::name_and_age),
+    row: Some(hydrofoil_rules::table::text::name_and_age),
     default: |_, object, _| default("v1", object),
     ..Strategy::DEFAULT
 };

@@ -2,13 +2,13 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");

@@ -3,11 +3,11 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{Format, name};
-use crate::{Gate, Release};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// The fields behind gates.
 pub(super) const GATED: [(&str, Gate); 5] = [
@@ -53,7 +53,7 @@ pub(super) fn policy(policy: &Value, at: &Path<'_>, causes: &mut Causes) {
 
 /// Refuse a changed field that is immutable (`validate.Immutable`), and report whether it is unchanged.
 pub(super) fn kept(shape: &str, now: &Value, old: &Value, at: &Path<'_>, causes: &mut Causes) -> bool {
-    let same = crate::internal::same(shape, now, old);
+    let same = hydrofoil_internal::same(shape, now, old);
     if !same {
         causes.invalid(at, &Value::Null, IMMUTABLE);
     }

@@ -3,13 +3,13 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::group;
-use crate::internal;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::{Gate, Release};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");

@@ -3,11 +3,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::group;
-use crate::Release;
 use crate::kind::Strategy;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const MOST_TEMPLATES: usize = 8;
@@ -16,7 +16,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     drop_disabled,
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update: |_, object, old, causes| validate_update(object.field("spec"), old.field("spec"), causes),
-    row: Some(crate::rules::table::text::name_and_age),
+    row: Some(hydrofoil_rules::table::text::name_and_age),
     ..Strategy::DEFAULT
 };
 

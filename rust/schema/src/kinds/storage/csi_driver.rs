@@ -3,12 +3,12 @@
 use hydrofoil_types::{Again, Causes, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::gates;
-use crate::rules::table::text::{join, or};
-use crate::rules::table::{Subject, cells};
-use crate::{Gate, Release};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::gates;
+use hydrofoil_rules::table::text::{join, or};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::pod_template::validate::csi_driver_name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::pod_template::validate::csi_driver_name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,

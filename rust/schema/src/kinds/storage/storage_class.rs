@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, HashMap};
 use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::class::{parameters, provisioner};
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::node_label;
-use crate::rules::table::text::deref;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::node_label;
+use hydrofoil_rules::table::text::deref;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

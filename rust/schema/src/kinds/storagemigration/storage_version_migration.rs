@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::Read;
-use crate::rules::check::IMMUTABLE;
-use crate::rules::conditions;
-use crate::rules::format::{Format, name};
-use crate::rules::table::text::{condition, grouped};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::IMMUTABLE;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_rules::table::text::{condition, grouped};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");

@@ -2,10 +2,10 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::webhook_client;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::webhook_client;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

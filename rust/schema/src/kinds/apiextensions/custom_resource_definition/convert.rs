@@ -6,7 +6,7 @@
 use hydrofoil_types::Value;
 
 use super::internal;
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// The fields that all versions may share: the name in a version, and at the top level.
 const SHARED: [(&str, &str); 4] = [

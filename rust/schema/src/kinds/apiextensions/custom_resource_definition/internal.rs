@@ -5,7 +5,7 @@ use Form::{List, Plain, SchemaMap, SchemaOrBool, SchemaOrList, Schemas, Struct};
 use Zero::{Bool, Int, Null, Text};
 use hydrofoil_types::{Map, Value};
 
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// The written form of the zero value of a Go field.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@ mod versions;
 mod warn;
 
 use crate::kind::{Conversion, GenerationRule, MetadataOrder, Strategy};
-use crate::read::{Read, same_field};
+use hydrofoil_types::read::{Read, same_field};
 pub use nonstructural::nonstructural;
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };

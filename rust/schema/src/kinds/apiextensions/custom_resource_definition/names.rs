@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::format::{Format, name};
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_types::read::Read;
 
 /// `ValidateCustomResourceDefinitionNames`.
 pub(super) fn check(names: &Value, path: &Path<'_>, causes: &mut Causes) {

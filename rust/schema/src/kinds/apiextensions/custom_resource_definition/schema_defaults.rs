@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
-use crate::custom::{self, Node};
-use crate::read::{Read, Write};
+use hydrofoil_custom::{self as custom, Node};
+use hydrofoil_types::read::{Read, Write};
 
 /// Add the causes of invalid defaults in a structural schema. Below `additionalProperties` there are none.
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {

@@ -3,8 +3,8 @@
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use super::field_path::find;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// `ValidateCustomResourceSelectableFields`.
 pub(super) fn validate(holder: &Value, schema: &str, path: &Path<'_>, causes: &mut Causes) {

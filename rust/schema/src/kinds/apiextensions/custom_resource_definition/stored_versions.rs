@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Again, Causes, Path, Seen, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Record the storage version as stored.
 pub(super) fn record(object: &mut Value) {

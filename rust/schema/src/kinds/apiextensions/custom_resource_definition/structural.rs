@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::custom;
-use crate::read::Read;
+use hydrofoil_custom as custom;
+use hydrofoil_types::read::Read;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Level {

@@ -7,10 +7,10 @@ use super::names::{self, joined};
 use super::options::{self, Options};
 use super::{approval, conversion, printer_columns, selectable_fields, stored_versions, subresources, versions};
 use crate::kind::Request;
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::name;
-use crate::rules::meta;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

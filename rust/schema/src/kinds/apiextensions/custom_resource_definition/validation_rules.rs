@@ -6,7 +6,7 @@ use hydrofoil_cel::{Decl, Kind, Program, Refusal};
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use super::schema::{self, Place};
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// The cost limit of one expression, times its estimated runs (`StaticEstimatedCostLimit`).
 const EXPRESSION: u64 = 10_000_000;

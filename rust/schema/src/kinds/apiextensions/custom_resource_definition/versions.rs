@@ -8,8 +8,8 @@ use super::{
     internal, printer_columns, schema, schema_defaults, selectable_fields, shared, structural, subresources,
     validation_rules,
 };
-use crate::read::Read;
-use crate::rules::format::name;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Seen, Value, quoted};
 
-use crate::custom::StringFormat;
-use crate::read::Read;
+use hydrofoil_custom::StringFormat;
+use hydrofoil_types::read::Read;
 
 /// Warn of the formats of a new definition.
 pub(super) fn formats(object: &Value, out: &mut Vec<String>) {

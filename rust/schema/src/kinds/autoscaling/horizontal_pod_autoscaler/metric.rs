@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Map, Quantity, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// The form of a member in version 1.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,8 +9,8 @@ mod validate;
 use hydrofoil_types::{Causes, Value};
 
 use crate::kind::{Conversion, Request, Strategy};
-use crate::read::{Read, Write};
-use crate::{Gate, Release};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,

@@ -2,12 +2,12 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::{Check, NOT_NEGATIVE};
-use crate::rules::format::name;
-use crate::rules::resource;
-use crate::rules::workload::counts;
-use crate::{Gate, Release};
+use hydrofoil_rules::check::{Check, NOT_NEGATIVE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::resource;
+use hydrofoil_rules::workload::counts;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 /// The types of metrics in the order in which upstream looks at their sources: only the first is checked.

@@ -9,10 +9,10 @@ pub(super) mod validate;
 use hydrofoil_types::{Path, SmolStr, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::text::{condition, containers};
-use crate::rules::table::{self, Subject, age, cells};
-use crate::rules::{hostname, pod_template, workload};
+use hydrofoil_rules::table::text::{condition, containers};
+use hydrofoil_rules::table::{self, Subject, age, cells};
+use hydrofoil_rules::{hostname, pod_template, workload};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,

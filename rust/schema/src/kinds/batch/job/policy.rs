@@ -5,9 +5,9 @@
 
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
 

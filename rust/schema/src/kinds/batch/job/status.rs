@@ -6,9 +6,9 @@
 use hydrofoil_types::{Causes, Path, Seen, Timestamp, Value};
 
 use super::policy::{overlap, parse_indexes};
-use crate::read::{Read, same_field};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::workload::counts;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::workload::counts;
+use hydrofoil_types::read::{Read, same_field};
 
 const STATUS: Path<'static> = Path::new("status");
 

@@ -4,11 +4,11 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::{status, validate};
 use crate::Request;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::meta;
-use crate::{Gate, Release};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::meta;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

@@ -5,14 +5,14 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::policy;
-use crate::Release;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::domain_path::domain_path;
-use crate::rules::format::name;
-use crate::rules::workload::{self, counts};
-use crate::rules::{pod_template, selector};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::domain_path::domain_path;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_rules::{pod_template, selector};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const SELECTOR: &str = "*meta.LabelSelector";

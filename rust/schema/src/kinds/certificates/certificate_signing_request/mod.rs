@@ -5,7 +5,7 @@ mod table;
 mod validate;
 
 use crate::kind::{MetadataCheck, NameRule, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::PathSegment,

@@ -8,9 +8,9 @@ use base64::Engine as _;
 use hydrofoil_types::{Again, Causes, Path, Value, Whole, quoted};
 
 use crate::kind::Request;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::signer::signer;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::signer::signer;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 const USAGES: [&str; 23] = [

@@ -7,9 +7,9 @@ mod table;
 
 use hydrofoil_types::Path;
 
-use crate::internal::InternalCauses;
 use crate::kind::Strategy;
-use crate::read::Read;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

@@ -3,12 +3,12 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::{SPEC, key};
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
-use crate::rules::meta::ANNOTATIONS;
-use crate::rules::signer::{is_of_kubernetes, signer};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::meta::ANNOTATIONS;
+use hydrofoil_rules::signer::{is_of_kubernetes, signer};
+use hydrofoil_types::read::{Read, Write};
 
 const HOUR: i64 = 60 * 60;
 const DAY: i64 = 24 * HOUR;

@@ -4,9 +4,9 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 use hydrofoil_x509::{Certificate, PublicKey, Request, pem};
 
 use super::key;
-use crate::read::{Read, same_field};
-use crate::rules::check::Check;
-use crate::rules::conditions;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_types::read::{Read, same_field};
 
 const STATUS: Path<'static> = Path::new("status");
 const KNOWN: [&str; 3] = ["Issued", "Denied", "Failed"];

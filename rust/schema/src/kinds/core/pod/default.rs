@@ -6,10 +6,10 @@ use std::collections::HashMap;
 
 use hydrofoil_types::{Quantity, SmolStr, Value};
 
-use crate::read::{Read, Write};
-use crate::rules::pod_template;
-use crate::rules::quantities::{fill_list, resource_list};
-use crate::{Gate, Release};
+use hydrofoil_rules::pod_template;
+use hydrofoil_rules::quantities::{fill_list, resource_list};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// `SetObjectDefaults_Pod`.
 pub(crate) fn pod(release: Release, object: &mut Value) {

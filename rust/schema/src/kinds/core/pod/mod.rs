@@ -10,11 +10,11 @@ mod validate;
 
 use hydrofoil_types::{Path, SmolStr, Value};
 
-use crate::Release;
 use crate::kind::{GenerationRule, MetadataOrder, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::pod_template::{self, gates};
-use crate::rules::{address, hostname};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::pod_template::{self, gates};
+use hydrofoil_rules::{address, hostname};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

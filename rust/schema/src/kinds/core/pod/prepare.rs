@@ -2,10 +2,10 @@
 
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
-use crate::internal;
-use crate::read::{Read, Write};
-use crate::rules::qos;
-use crate::{Gate, Release};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::qos;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate`.
 pub(crate) fn create(release: Release, object: &mut Value, now: Timestamp) {

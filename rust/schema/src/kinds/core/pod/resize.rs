@@ -2,11 +2,13 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::{Read, Write};
-use crate::rules::check::NAMELESS;
-use crate::rules::pod_template::validate::annotations::MIRROR;
-use crate::rules::qos;
-use crate::{Gate, Request, internal};
+use crate::Request;
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Gate;
+use hydrofoil_rules::check::NAMELESS;
+use hydrofoil_rules::pod_template::validate::annotations::MIRROR;
+use hydrofoil_rules::qos;
+use hydrofoil_types::read::{Read, Write};
 
 /// Validate a pod on `/resize`.
 pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {

@@ -4,10 +4,10 @@
 
 use hydrofoil_types::{Again, CauseReason, Causes, Path, Seen, Value};
 
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{ip, label, name};
-use crate::{Gate, Release};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const NEGATIVE: &str = "must be a non-negative integer";
 
@@ -47,7 +47,7 @@ pub(crate) fn update(release: Release, object: &Value, old: &Value, causes: &mut
 
 fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = status.list("resourceClaimStatuses");
-    let known = crate::rules::pod_template::validate::named(spec.list("resourceClaims"));
+    let known = hydrofoil_rules::pod_template::validate::named(spec.list("resourceClaims"));
     let again = Again::of(list, |v| v.text("name"));
     for (i, claim) in list.iter().enumerate() {
         let at = path.index(i);
@@ -72,8 +72,9 @@ fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) 
     if mappings.is_empty() {
         causes.required(&at, "at least one request mapping is required");
     }
-    let containers =
-        crate::rules::pod_template::validate::named(spec.list("containers").iter().chain(spec.list("initContainers")));
+    let containers = hydrofoil_rules::pod_template::validate::named(
+        spec.list("containers").iter().chain(spec.list("initContainers")),
+    );
     let again = Again::of(mappings, |m| (m.text("containerName"), m.text("resourceName")));
     for (i, mapping) in mappings.iter().enumerate() {
         let at = at.index(i);

@@ -4,9 +4,9 @@
 
 use hydrofoil_types::{Lookup, Map, Timestamp, Value};
 
-use crate::read::Read;
-use crate::rules::table::text::or;
-use crate::rules::table::{Subject, age, cells};
+use hydrofoil_rules::table::text::or;
+use hydrofoil_rules::table::{Subject, age, cells};
+use hydrofoil_types::read::Read;
 
 /// The sums over the containers of a pod.
 #[derive(Default)]
@@ -169,7 +169,7 @@ fn holds(status: &Value, kind: &str) -> bool {
 
 /// `isPodInitializedConditionTrue`: the first condition of the type counts.
 fn initialized(status: &Value) -> bool {
-    crate::rules::table::text::condition(status, "Initialized").is_some_and(|c| c.text("status") == "True")
+    hydrofoil_rules::table::text::condition(status, "Initialized").is_some_and(|c| c.text("status") == "True")
 }
 
 fn gates(spec: &Value, status: &Value) -> String {

@@ -5,11 +5,13 @@
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use super::{resize, status};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::{Check, NAMELESS};
-use crate::rules::pod_template::validate::annotations::{self, MIRROR};
-use crate::rules::pod_template::validate::compares;
-use crate::{Release, Request, internal};
+use crate::Request;
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::{Check, NAMELESS};
+use hydrofoil_rules::pod_template::validate::annotations::{self, MIRROR};
+use hydrofoil_rules::pod_template::validate::compares;
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
 const EPHEMERAL: &str = "core.EphemeralContainer";
@@ -41,7 +43,7 @@ fn main(release: Release, object: &Value, old: &Value, path: &Path<'_>, causes: 
             if container.zero("image") {
                 causes.need(&at.index(i).child("image"));
             }
-            crate::rules::pod_template::validate::container::image_is_trimmed(container, &at.index(i), causes);
+            hydrofoil_rules::pod_template::validate::container::image_is_trimmed(container, &at.index(i), causes);
         }
     }
     let at = path.child("activeDeadlineSeconds");
@@ -95,16 +97,16 @@ fn tolerations(release: Release, new: &Value, old: &Value, path: &Path<'_>, caus
     let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
     let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
     if kept {
-        crate::rules::pod_template::validate::tolerations(compares(release), new.list("tolerations"), path, causes);
+        hydrofoil_rules::pod_template::validate::tolerations(compares(release), new.list("tolerations"), path, causes);
     } else {
         causes.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
 
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let known = crate::rules::pod_template::validate::named(old.list("schedulingGates"));
+    let known = hydrofoil_rules::pod_template::validate::named(old.list("schedulingGates"));
     let gates = new.list("schedulingGates");
-    let latest = crate::rules::pod_template::validate::named(gates);
+    let latest = hydrofoil_rules::pod_template::validate::named(gates);
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
         // A gate that is there twice is reported once, where it is last.
@@ -170,7 +172,7 @@ fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, ca
         return causes.forbidden(&NAMELESS, "static pods do not support ephemeral containers");
     }
     super::validate::metadata_and_spec(req.kind, object, causes);
-    let containers = crate::rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
+    let containers = hydrofoil_rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
     for before in old.field("spec").list("ephemeralContainers") {
         let name = before.text("name");
         match containers.last(&name) {

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::{meta, pod_template};
+use hydrofoil_rules::{meta, pod_template};
+use hydrofoil_types::read::Read;
 
 /// `ValidatePodCreate`.
 pub(crate) fn create(kind: &crate::Kind, object: &Value, causes: &mut Causes) {

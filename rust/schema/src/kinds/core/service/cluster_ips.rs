@@ -4,9 +4,9 @@
 
 use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::ip;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::ip;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

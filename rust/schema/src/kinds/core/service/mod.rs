@@ -8,7 +8,7 @@ mod validate;
 mod warn;
 
 use crate::kind::{NameRule, Strategy};
-use crate::rules::address;
+use hydrofoil_rules::address;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Service,

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Lookup, SmolStr, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate`.
 pub(crate) fn create(object: &mut Value) {

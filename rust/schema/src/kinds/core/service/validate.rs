@@ -4,12 +4,12 @@ use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::cluster_ips;
 use crate::Request;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, label, name};
-use crate::rules::load_balancer::balancer;
-use crate::rules::{address, meta, pod_template};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::load_balancer::balancer;
+use hydrofoil_rules::{address, meta, pod_template};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
-use crate::{Gate, Release};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// Drop the fields of features that are off, unless the old spec uses them (`DropDisabledFields`).
 pub(crate) fn drop_disabled(release: Release, spec: &mut Value, old: &Value) {

@@ -2,9 +2,9 @@
 
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 /// Return the names of the requests and of their choices.
 pub(crate) fn names(devices: &Value) -> Seen<String> {

@@ -4,9 +4,9 @@ use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::requests;
 use crate::kinds::resource::{configuration, names, selectors};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_types::read::Read;
 
 /// The most requests, constraints and configurations of a claim.
 pub(crate) const MOST: usize = 32;

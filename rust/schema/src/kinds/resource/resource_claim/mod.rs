@@ -5,12 +5,12 @@ mod status;
 use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::device_claim;
-use crate::Release;
-use crate::internal::InternalCauses;
 use crate::kind::{Conversion, MetadataCheck, Request, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 

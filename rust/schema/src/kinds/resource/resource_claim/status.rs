@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use hydrofoil_types::{Again, Causes, Map, Path, Seen, Value, Whole};
 
-use crate::internal::InternalCauses;
 use crate::kinds::resource::device_claim::{self, requests};
 use crate::kinds::resource::{configuration, names};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, name};
-use crate::rules::{conditions, selector};
-use crate::{Gate, Release};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{conditions, selector};
+use hydrofoil_types::read::{Read, Write};
 
 const STATUS: Path<'static> = Path::new("status");
 

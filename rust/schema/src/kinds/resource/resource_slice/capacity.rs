@@ -2,9 +2,9 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::resource::quantity;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::resource::quantity;
+use hydrofoil_types::read::Read;
 
 /// How many discrete values a policy may list (`CapacityRequestPolicyDiscreteMaxOptions`).
 const MOST_VALUES: usize = 10;

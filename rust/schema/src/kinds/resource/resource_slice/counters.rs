@@ -2,9 +2,9 @@
 
 use hydrofoil_types::{Again, Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 /// How many counters a set has at most.
 const MOST: usize = 32;

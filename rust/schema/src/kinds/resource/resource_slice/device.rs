@@ -5,13 +5,13 @@
 use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::{capacity, counters};
-use crate::internal::{self, InternalCauses};
 use crate::kinds::resource::{names, taint};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::version::Version;
-use crate::rules::format::{label, name};
-use crate::rules::selector;
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::version::Version;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::Read;
 
 const MOST_TAINTS: usize = 16;
 const MOST_CONSUMED: usize = 2;

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
-use crate::{Gate, Release};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 const BINDING: [&str; 3] = ["bindingConditions", "bindingFailureConditions", "bindsToNode"];
 const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];

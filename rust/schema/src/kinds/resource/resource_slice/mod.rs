@@ -11,8 +11,8 @@ use hydrofoil_types::{Timestamp, Value, quoted};
 
 use super::taint;
 use crate::kind::{Conversion, GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 

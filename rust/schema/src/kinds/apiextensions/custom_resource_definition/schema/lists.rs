@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// Add the causes of invalid extensions for maps and lists.
 pub(super) fn validate(props: &Value, path: &Path<'_>, causes: &mut Causes) {

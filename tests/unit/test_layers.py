@@ -16,6 +16,8 @@ from tests.imports import circles, graph
 @pytest.mark.parametrize(
     "crate",
     [
+        "text",
+        "metrics",
         "types",
         "codec",
         "pattern",

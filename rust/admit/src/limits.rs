@@ -1,6 +1,6 @@
 //! Limit ranges (`plugin/pkg/admission/limitranger/admission.go`).
 
-use hydrofoil_types::{Map, Quantity, Seen, Value};
+use hydrofoil_types::{KeySet, Map, Quantity, Value};
 use smol_str::SmolStr;
 
 use super::amounts::{Amounts, of_pod};
@@ -84,7 +84,7 @@ pub fn refusal(claim: bool, object: &Value, range: &Value) -> Option<String> {
         }
     }
     // As an aggregate prints its errors: each once.
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     let mut once: Vec<String> = found.into_iter().filter(|text| seen.insert(text.clone())).collect();
     match once.len() {
         0 | 1 => once.pop(),

@@ -126,14 +126,14 @@ impl Charge<'_> {
     }
 
     /// Return the name under which objects of the resource are counted.
-    fn counted(&self) -> String {
+    fn counted_name(&self) -> String {
         let dot = if self.group.is_empty() { "" } else { "." };
         format!("count/{}{dot}{}", self.resource, self.group)
     }
 
     /// Report whether a quota's resource concerns objects of this kind (`MatchingResources`).
     fn measures(&self, name: &str) -> bool {
-        if name == self.counted() {
+        if name == self.counted_name() {
             return true;
         }
         match (self.group, self.resource) {
@@ -193,7 +193,7 @@ impl Charge<'_> {
     /// Return the usage of an object.
     fn usage(&self, object: &Value) -> Amounts {
         let mut out = Amounts::default();
-        out.count(self.counted(), 1);
+        out.count(self.counted_name(), 1);
         match (self.group, self.resource) {
             ("", "pods") => pod(object, &mut out),
             ("", "services") => service(object.field("spec"), &mut out),

@@ -85,11 +85,11 @@ impl Column {
     fn cell(&self, object: &Value, now: Timestamp, until: &mut i64) -> Value {
         let Some(value) = self.path.first(object) else { return Value::Null };
         match (self.kind.as_str(), value.as_ref()) {
-            ("string", value) => Value::from(printed(value)),
+            ("string", value) => Value::from(print_value(value)),
             // Numbers of the path itself, and bytes of strings, are of types that upstream does not show.
             ("integer" | "number", Value::Int(_)) if matches!(value, Cow::Owned(_)) => Value::Null,
             ("integer", Value::Int(n)) => Value::Int(*n),
-            ("integer", Value::Float(f)) => Value::Int(truncated(f.get())),
+            ("integer", Value::Float(f)) => Value::Int(truncate(f.get())),
             ("number", Value::Int(n)) => Value::Float((*n).into()),
             ("number", Value::Float(f)) => Value::Float(*f),
             ("boolean", Value::Bool(b)) => Value::Bool(*b),
@@ -110,12 +110,12 @@ impl Column {
 }
 
 /// Convert to an integer as Go does on amd64: numbers beyond its range are the least one.
-fn truncated(f: f64) -> i64 {
+fn truncate(f: f64) -> i64 {
     if (-(2_f64.powi(63))..2_f64.powi(63)).contains(&f) { f as i64 } else { i64::MIN }
 }
 
 /// Return a value as `jsonpath.PrintResults` prints it.
-fn printed(value: &Value) -> String {
+fn print_value(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
         Value::Str(text) => text.to_string(),

@@ -147,7 +147,7 @@ impl Version {
     }
 
     /// Return the schema by which its fields are owned, made when first needed; `builtin` has the metadata.
-    pub fn owned(&self, builtin: &Arena) -> &Schema {
+    pub fn ownership_schema(&self, builtin: &Arena) -> &Schema {
         self.owned.get_or_init(|| super::owned::schema(&self.schema, builtin))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
-use hydrofoil_types::Histogram;
+use hydrofoil_metrics::Histogram;
 
 /// The upper bounds in seconds (`DefBuckets` of Prometheus).
 const BOUNDS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
@@ -33,7 +33,7 @@ impl Durations {
     }
 
     /// Return the present state.
-    pub fn taken(&self) -> Histogram {
+    pub fn snapshot(&self) -> Histogram {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -25,7 +25,7 @@ pub use definition::{Definition, Version};
 pub use durations::{COMPILATIONS, EVALUATIONS};
 pub use embedded::ReadMeta;
 pub use rules::attach as attach_rules;
-pub use scale::{Scale, nested};
+pub use scale::{Scale, nested_field};
 pub use strategy::{begin_create, begin_update, create, decode, fill, prune, update, warnings};
 pub use string_format::StringFormat;
 pub use structural::Node;

@@ -46,7 +46,7 @@ pub fn unique(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes
         Value::Array(items) => {
             match &schema.list {
                 List::Set => {
-                    for i in repeated(items) {
+                    for i in find_repeats(items) {
                         causes.duplicate(&path.index(i), &items[i]);
                     }
                 }
@@ -86,13 +86,13 @@ fn by_keys(items: &[Value], keys: &[SmolStr], path: &Path<'_>, causes: &mut Caus
         Value::Object(map)
     };
     let found: Vec<Value> = items.iter().map(of).collect();
-    for i in repeated(&found) {
+    for i in find_repeats(&found) {
         causes.duplicate(&path.index(i), &found[i]);
     }
 }
 
 /// Return the places of values that were there once before, without a third one.
-fn repeated(items: &[Value]) -> Vec<usize> {
+fn find_repeats(items: &[Value]) -> Vec<usize> {
     let mut out = Vec::new();
     if items.len() <= 1 {
         return out;

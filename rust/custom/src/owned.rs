@@ -12,7 +12,7 @@ use super::structural::{Additional, Kind, List, Node};
 pub fn schema(root: &Node, builtin: &Arena) -> Schema {
     let (arena, metadata) = builtin.with_metadata(true);
     let mut maker = Maker { arena, metadata, scalar: None };
-    let mut fields = typed(metadata);
+    let mut fields = common_fields(metadata);
     let open = root.preserve;
     for (name, node) in &root.properties {
         if !matches!(name.as_str(), "apiVersion" | "kind" | "metadata") {
@@ -26,7 +26,7 @@ pub fn schema(root: &Node, builtin: &Arena) -> Schema {
 }
 
 /// Return the fields that every resource has.
-fn typed(metadata: TypeId) -> Vec<Field> {
+fn common_fields(metadata: TypeId) -> Vec<Field> {
     vec![
         Field::member("apiVersion", Shape::Str),
         Field::member("kind", Shape::Str),
@@ -50,7 +50,7 @@ impl Maker {
             List::Map(keys) => Some(ListType::Map(keys.to_vec())),
         };
         let shape = self.shape(node, open);
-        Field::member(name, shape).owned(node.default.as_deref().cloned(), list, node.map_atomic)
+        Field::member(name, shape).with_ownership(node.default.as_deref().cloned(), list, node.map_atomic)
     }
 
     /// Return the shape of a value outside of a field: its ownership has to be part of the shape.
@@ -107,7 +107,7 @@ impl Maker {
 
     /// Return the shape of an embedded resource, which has its type and metadata beside the fields of the schema.
     fn resource(&mut self, node: &Node, open: bool) -> Shape {
-        self.object(node, open, typed(self.metadata))
+        self.object(node, open, common_fields(self.metadata))
     }
 
     fn object(&mut self, node: &Node, open: bool, mut fields: Vec<Field>) -> Shape {

@@ -83,7 +83,7 @@ impl Walk {
                     self.at(i, |w| match inner {
                         // Below a preserved object, only the schemas of the items count.
                         None if preserve => {}
-                        Some(inner) if preserve && !inner.preserve => w.kept(item, inner),
+                        Some(inner) if preserve && !inner.preserve => w.prune_kept(item, inner),
                         _ => w.prune(item, inner, false),
                     });
                 }
@@ -93,7 +93,7 @@ impl Walk {
     }
 
     /// Prune named members below an item of a list that keeps unknown members; the item keeps its own (`skipPrune`).
-    fn kept(&mut self, value: &mut Value, schema: &Node) {
+    fn prune_kept(&mut self, value: &mut Value, schema: &Node) {
         match value {
             Value::Object(map) => {
                 for (key, value) in map.iter_mut() {
@@ -110,7 +110,7 @@ impl Walk {
             Value::Array(items) => {
                 for (i, item) in items.iter_mut().enumerate() {
                     if let Some(inner) = schema.items.as_deref() {
-                        self.at(i, |w| w.kept(item, inner));
+                        self.at(i, |w| w.prune_kept(item, inner));
                     }
                 }
             }

@@ -57,14 +57,14 @@ impl Rule {
                 "FieldValueDuplicate" => CauseReason::Duplicate,
                 _ => CauseReason::Invalid,
             },
-            field: normalized(rule.text("fieldPath"), props),
+            field: normalize_path(rule.text("fieldPath"), props),
             optional_old,
         }
     }
 }
 
 /// Return a field path as causes show it: `.a['b']` of a map is `a[b]` (`ValidFieldPath`).
-fn normalized(path: &str, props: &Value) -> String {
+fn normalize_path(path: &str, props: &Value) -> String {
     let mut out = String::new();
     let (mut rest, mut here) = (path, props);
     while !rest.is_empty() {

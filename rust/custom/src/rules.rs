@@ -55,7 +55,7 @@ fn place(node: &mut Node, props: &Value, decl: Option<&Arc<Decl>>) {
 
 /// Add the causes that the rules find in an object at a path; `old` is the object before the update.
 ///
-/// They are not all there if the patience of a caller is over then.
+/// They are not all there if the time budget of the caller ran out.
 pub(crate) fn check(
     node: &Node,
     value: &Value,

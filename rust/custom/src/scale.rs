@@ -36,7 +36,7 @@ impl Scale {
     pub(super) fn check_status(&self, object: &Value, causes: &mut Causes) {
         replicas(object, &self.status_replicas, causes);
         if !self.label_selector.is_empty()
-            && let Err(why) = nested(object, &self.label_selector, "string")
+            && let Err(why) = nested_field(object, &self.label_selector, "string")
         {
             causes.invalid_str(&Path::new(&self.label_selector), "", &why);
         }
@@ -45,7 +45,7 @@ impl Scale {
 
 fn replicas(object: &Value, path: &str, causes: &mut Causes) {
     let at = Path::new(path);
-    match nested(object, path, "int64") {
+    match nested_field(object, path, "int64") {
         Err(why) => causes.invalid(&at, &Value::Int(0), &why),
         Ok(found) => {
             let count = found.and_then(Value::as_int).unwrap_or(0);
@@ -59,7 +59,7 @@ fn replicas(object: &Value, path: &str, causes: &mut Causes) {
 }
 
 /// `unstructured.NestedInt64` and `NestedString`: the value at a path, or why there cannot be one.
-pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'a Value>, String> {
+pub fn nested_field<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'a Value>, String> {
     let mut here = object;
     let mut walked = String::new();
     for key in path.trim_start_matches('.').split('.') {

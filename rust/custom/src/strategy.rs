@@ -97,7 +97,7 @@ fn same_beside_metadata(object: &Value, old: &Value) -> bool {
             .is_some_and(|map| map.iter().filter(|(k, _)| k != "metadata").all(|(k, v)| old.get(k) == Some(v)))
 }
 
-/// `Validate`. Causes may be missing if the patience of a caller is over then.
+/// `Validate`. Causes may be missing if the time budget of the caller ran out.
 pub fn create(
     definition: &Definition,
     version: &Version,
@@ -119,7 +119,7 @@ pub fn create(
     rules(version, object, None, patience, causes);
 }
 
-/// `ValidateUpdate` of the object or of its status. Causes may be missing if the patience of a caller is over then.
+/// `ValidateUpdate` of the object or of its status. Causes may be missing if the time budget of the caller ran out.
 pub fn update(
     definition: &Definition,
     version: &Version,

@@ -269,7 +269,7 @@ fn duration(given: &str) -> bool {
         (&["d"], "day"),
         (&["w", "wk"], "week"),
     ];
-    if hydrofoil_types::duration::parse(given).is_some() {
+    if hydrofoil_text::duration::parse(given).is_some() {
         return true;
     }
     let mut known = false;

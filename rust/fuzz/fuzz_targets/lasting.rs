@@ -39,7 +39,7 @@ fn stored(draft: &mut Draft) -> Option<Stored> {
     let (again, _) = draft.kind().decode(&text, Media::Json).expect("a client sends it back");
     let copy = Draft::new(Arc::clone(draft.kind()), again).preview(7).expect("it is stored again");
     assert_eq!(copy.json().expect("JSON"), text.as_slice());
-    draft.kind().decode(&cbor::tagged(None, &parsed.value), Media::Cbor).expect("it is CBOR");
+    draft.kind().decode(&cbor::encode_tagged(None, &parsed.value), Media::Cbor).expect("it is CBOR");
     Some(stored)
 }
 

@@ -22,7 +22,7 @@ struct Stretch {
 }
 
 /// Return the unified diff of two texts, without a header of file names; empty when they are the same.
-pub(super) fn unified(a: &str, b: &str) -> String {
+pub(super) fn unified_diff(a: &str, b: &str) -> String {
     let (a, b) = (lines(a), lines(b));
     let mut out = String::new();
     for group in groups(stretches(&a, &b)) {
@@ -249,7 +249,7 @@ impl Runs {
 
 #[cfg(test)]
 mod tests {
-    use super::unified;
+    use super::unified_diff;
 
     #[test]
     fn changes_far_apart_are_groups_of_their_own() {
@@ -259,7 +259,7 @@ mod tests {
         b.remove(15);
         let want =
             "@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+x\n 3\n 4\n 5\n@@ -13,7 +13,6 @@\n 12\n 13\n 14\n-15\n 16\n 17\n 18\n";
-        assert_eq!(unified(&a.join("\n"), &b.join("\n")), want);
+        assert_eq!(unified_diff(&a.join("\n"), &b.join("\n")), want);
     }
 
     /// Blocks are those that the plain search finds, however many lines are alike.
@@ -304,13 +304,13 @@ mod tests {
 
     #[test]
     fn equal_texts_have_no_difference() {
-        assert_eq!(unified("a\nb", "a\nb"), "");
+        assert_eq!(unified_diff("a\nb", "a\nb"), "");
     }
 
     #[test]
     fn a_long_text_is_compared_in_time() {
         let a = "  \"x\": null\n".repeat(100_000);
         let b = format!("{a}tail");
-        assert!(unified(&a, &b).contains("+tail"));
+        assert!(unified_diff(&a, &b).contains("+tail"));
     }
 }

@@ -25,11 +25,11 @@ pub fn json(shape: &str, value: &Value) -> String {
 /// Return the changes between two values as upstream's `diff.Diff` shows them: a unified diff of indented JSON.
 pub fn diff(shape: &str, old: &Value, new: &Value) -> String {
     let text = |value| {
-        let mut writer = Writer::indented();
+        let mut writer = Writer::with_indent();
         writer.value(shape, Some(value), None);
         writer.finish()
     };
-    diff::unified(&text(old), &text(new))
+    diff::unified_diff(&text(old), &text(new))
 }
 
 /// Report whether two values of a type are `apiequality.Semantic.DeepEqual`.
@@ -48,18 +48,18 @@ pub trait InternalCauses {
 }
 
 /// Return a value as a cause shows it, if one more is shown.
-fn shown(causes: &Causes, shape: &str, value: &Value) -> String {
+fn cause_text(causes: &Causes, shape: &str, value: &Value) -> String {
     if causes.is_full() { String::new() } else { json(shape, value) }
 }
 
 impl InternalCauses for Causes {
     fn invalid_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value, detail: &str) {
-        let shown = shown(self, shape, value);
+        let shown = cause_text(self, shape, value);
         self.push(path, CauseReason::Invalid, format!("Invalid value: {shown}: {detail}"));
     }
 
     fn duplicate_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value) {
-        let shown = shown(self, shape, value);
+        let shown = cause_text(self, shape, value);
         self.push(path, CauseReason::Duplicate, format!("Duplicate value: {shown}"));
     }
 

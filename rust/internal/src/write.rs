@@ -2,7 +2,8 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Value, go_json_string};
+use hydrofoil_text::go_json_string;
+use hydrofoil_types::Value;
 
 use super::table::members;
 
@@ -18,7 +19,7 @@ impl Writer {
     }
 
     /// Return a writer that indents by one space a level, as `diff.Diff` asks for.
-    pub(super) fn indented() -> Self {
+    pub(super) fn with_indent() -> Self {
         Self { out: String::new(), depth: Some(0) }
     }
 
@@ -44,11 +45,11 @@ impl Writer {
             ("t", Some(Value::Str(s))) if s.is_empty() => self.out.push_str("null"),
             ("s" | "b" | "i" | "f" | "u" | "q" | "d" | "t" | "y" | "a", Some(value)) => self.plain(value),
             (_, None) if !shape.contains('.') || shape.starts_with(['[', '{']) => self.out.push_str("null"),
-            _ => self.nested(shape, value, owner),
+            _ => self.write_nested(shape, value, owner),
         }
     }
 
-    fn nested(&mut self, shape: &str, value: Option<&Value>, owner: Option<&Value>) {
+    fn write_nested(&mut self, shape: &str, value: Option<&Value>, owner: Option<&Value>) {
         if let Some(item) = shape.strip_prefix("[]") {
             let items = value.and_then(Value::as_array).unwrap_or(&[]);
             self.list('[', ']', items.iter(), |w, v| w.value(item, Some(v), None));

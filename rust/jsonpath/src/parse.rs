@@ -8,10 +8,11 @@
 
 use std::sync::LazyLock;
 
-use hydrofoil_types::{Finite, rune};
+use hydrofoil_text::rune;
+use hydrofoil_types::Finite;
 use regex::Regex;
 
-use super::unquote::unquoted;
+use super::unquote::unquote;
 use super::{JsonPath, Node, Slice};
 
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^([^!<>=]+)([!<>=]+)(.+?)$").ok());
@@ -115,7 +116,7 @@ impl<'a> Parser<'a> {
                 None | Some('\r' | '\n') => return Err("unclosed action".to_owned()),
                 Some(' ' | '@' | '$') => self.start = self.at,
                 Some('[') => self.array(&mut found)?,
-                Some(quote @ ('"' | '\'')) => found.push(self.quoted(quote)?),
+                Some(quote @ ('"' | '\'')) => found.push(self.parse_quoted(quote)?),
                 Some('.') => {
                     self.start = self.at;
                     found.push(self.field());
@@ -209,7 +210,7 @@ impl<'a> Parser<'a> {
         Ok(Node::Filter { left, test: Some((part(2).to_owned(), steps(part(3))?)) })
     }
 
-    fn quoted(&mut self, end: char) -> Result<Node, String> {
+    fn parse_quoted(&mut self, end: char) -> Result<Node, String> {
         loop {
             match self.next() {
                 None | Some('\n') => return Err("unterminated quoted string".to_owned()),
@@ -218,7 +219,7 @@ impl<'a> Parser<'a> {
             }
         }
         let text = self.take();
-        unquoted(text).map(Node::Text).ok_or_else(|| format!("unquote string {text} error invalid syntax"))
+        unquote(text).map(Node::Text).ok_or_else(|| format!("unquote string {text} error invalid syntax"))
     }
 
     fn field(&mut self) -> Node {

@@ -1,7 +1,7 @@
 //! Strings in quotes (`UnquoteExtend`, Go's `strconv.UnquoteChar`).
 
 /// Return the text between two quotes; `None` if it has an invalid escape or ends too early.
-pub(super) fn unquoted(text: &str) -> Option<String> {
+pub(super) fn unquote(text: &str) -> Option<String> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = text.strip_prefix(quote)?.strip_suffix(quote)?;
     let mut out: Vec<u8> = Vec::with_capacity(inner.len());
@@ -51,7 +51,7 @@ fn number(rest: &mut std::str::Chars<'_>, digits: usize, base: u32) -> Option<u3
 
 #[cfg(test)]
 mod tests {
-    use super::unquoted;
+    use super::unquote;
 
     #[test]
     fn reads_escapes_as_go_does() {
@@ -66,7 +66,7 @@ mod tests {
             (r"'\x4'", None),
             ("'", None),
         ] {
-            assert_eq!(unquoted(text).as_deref(), expected, "{text}");
+            assert_eq!(unquote(text).as_deref(), expected, "{text}");
         }
     }
 }

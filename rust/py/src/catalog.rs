@@ -55,8 +55,8 @@ impl ResourceType {
     }
 
     fn decode(&self, body: &[u8], media: &str) -> Fallible<Made> {
-        let media = Media::named(media);
-        self.made(body.len(), || self.0.decode(body, media))
+        let media = Media::by_name(media);
+        self.make_draft(body.len(), || self.0.decode(body, media))
     }
 
     #[allow(clippy::too_many_arguments, reason = "they are those of the request")]
@@ -106,7 +106,7 @@ type Decoded = (Value, Vec<String>);
 
 impl ResourceType {
     /// Return the draft of an object decoded from a number of bytes.
-    pub(crate) fn made(&self, size: usize, make: impl FnOnce() -> Result<Decoded> + Send) -> Fallible<Made> {
+    pub(crate) fn make_draft(&self, size: usize, make: impl FnOnce() -> Result<Decoded> + Send) -> Fallible<Made> {
         let (value, strict) = apart(size, make)?;
         Ok((Draft::new(&self.0, value, size), strict))
     }

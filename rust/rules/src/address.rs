@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::format::ip::{masked, parse_cidr_sloppy, parse_sloppy};
+use super::format::ip::{network, parse_cidr_sloppy, parse_sloppy};
 use hydrofoil_types::read::Read;
 
 fn legacy(text: &str) -> bool {
@@ -30,7 +30,7 @@ pub fn ip(text: &str, path: &Path<'_>, out: &mut Vec<String>) {
 /// Warn of one block of addresses.
 pub fn cidr(text: &str, path: &Path<'_>, out: &mut Vec<String>) {
     let Some((address, length)) = parse_cidr_sloppy(text) else { return };
-    let base = masked(address, length);
+    let base = network(address, length);
     let before = out.len();
     if base != address {
         let whole = if address.is_ipv4() { 32 } else { 128 };

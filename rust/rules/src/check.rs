@@ -2,7 +2,8 @@
 
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use hydrofoil_internal as internal;
 

@@ -1,6 +1,6 @@
 //! Conditions of a status (`metav1.Condition`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use crate::check::Check;
 use crate::format::label;
@@ -8,11 +8,11 @@ use hydrofoil_types::read::Read;
 
 /// `metav1validation.ValidateConditions`.
 pub fn conditions(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |v| v.text("type"));
+    let duplicates = Duplicates::of(list, |v| v.text("type"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         let kind = condition.text("type");
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
         causes.format(&at.child("type"), kind, label::key);

@@ -1,6 +1,6 @@
 //! The status of a load balancer, of services and ingresses.
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use crate::check::Check;
 use crate::format::{ip, name};
@@ -9,7 +9,7 @@ use hydrofoil_types::read::Read;
 /// `ValidateLoadBalancerStatus`, of ingresses too.
 pub fn balancer(status: &Value, old: &Value, modes: bool, path: &Path<'_>, causes: &mut Causes) {
     let path = path.child("ingress");
-    let kept: Seen<_> = old.list("ingress").iter().map(|o| o.text("ip")).collect();
+    let kept: KeySet<_> = old.list("ingress").iter().map(|o| o.text("ip")).collect();
     for (i, ingress) in status.list("ingress").iter().enumerate() {
         let at = path.index(i);
         let address = ingress.text("ip");

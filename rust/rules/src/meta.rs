@@ -4,7 +4,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, Map, MetaView, Path, Seen, SmolStr, Timestamp, Value, Whole};
+use hydrofoil_types::{Causes, KeySet, Map, MetaView, Path, SmolStr, Timestamp, Value, Whole};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
@@ -54,14 +54,14 @@ pub fn create(kind: &dyn NamedKind, object: &Value, causes: &mut Causes) {
             // Validation tags of the type cover the name alone.
             let mut own = object.clone();
             own.within("metadata", |meta| meta.drop("generateName"));
-            return named(kind, &own, &METADATA, name::long, causes);
+            return create_named(kind, &own, &METADATA, name::long, causes);
         }
         NameRule::Label => name::label,
         NameRule::Service => service_name(kind.release()),
         NameRule::Label1035 => name::label_1035,
         NameRule::PathSegment | NameRule::Other => name::path_segment,
     };
-    named(kind, object, &METADATA, format, causes);
+    create_named(kind, object, &METADATA, format, causes);
 }
 
 /// Return the format of the name of a service.
@@ -70,7 +70,7 @@ pub fn service_name(release: Release) -> Format {
 }
 
 /// Validate the metadata of a new object, names by the given format.
-pub fn named(
+pub fn create_named(
     kind: &dyn NamedKind,
     object: &Value,
     path: &Path<'_>,
@@ -98,7 +98,7 @@ pub fn base(
     let generate = meta.generate_name();
     if !generate.is_empty() {
         // A path segment rule does not check the last character, so masking it is harmless.
-        let masked = name::masked(generate);
+        let masked = name::mask_trailing_dash(generate);
         let at = path.child("generateName");
         format(&masked, &mut |detail| {
             if !name::is_of_whole(detail) {
@@ -144,7 +144,7 @@ pub fn common(namespaced: bool, meta: &Value, path: &Path<'_>, causes: &mut Caus
     annotations(meta, &path.child("annotations"), causes);
     owners(meta.list("ownerReferences"), &path.child("ownerReferences"), causes);
     finalizers(meta.list("finalizers"), &path.child("finalizers"), causes);
-    managed(meta.list("managedFields"), &path.child("managedFields"), causes);
+    managed_fields(meta.list("managedFields"), &path.child("managedFields"), causes);
 }
 
 /// `ValidateTemplateObjectMeta`: of a template's metadata, annotations and labels count.
@@ -253,7 +253,7 @@ fn finalizers(finalizers: &[Value], path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `ValidateManagedFields` (apimachinery `pkg/apis/meta/v1/validation`).
-fn managed(entries: &[Value], path: &Path<'_>, causes: &mut Causes) {
+fn managed_fields(entries: &[Value], path: &Path<'_>, causes: &mut Causes) {
     for (i, entry) in entries.iter().enumerate() {
         let path = path.index(i);
         if !matches!(entry.text("operation"), "Apply" | "Update") {
@@ -299,7 +299,7 @@ pub fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
     let (new, old) = (new.field("metadata"), old.field("metadata"));
     let path = &METADATA;
     if old.has("deletionTimestamp") {
-        let had: Seen<_> = old.list("finalizers").iter().map(Whole).collect();
+        let had: KeySet<_> = old.list("finalizers").iter().map(Whole).collect();
         let mut extra: Vec<&str> =
             new.list("finalizers").iter().filter(|f| !had.contains(&Whole(f))).filter_map(Value::as_str).collect();
         if !extra.is_empty() {
@@ -333,5 +333,5 @@ pub fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
     labels(new.get("labels"), &path.child("labels"), causes);
     annotations(new, &path.child("annotations"), causes);
     owners(new.list("ownerReferences"), &path.child("ownerReferences"), causes);
-    managed(new.list("managedFields"), &path.child("managedFields"), causes);
+    managed_fields(new.list("managedFields"), &path.child("managedFields"), causes);
 }

@@ -5,7 +5,7 @@ use hydrofoil_types::{Path, Value};
 use hydrofoil_types::read::Read;
 
 /// `GetNodeLabelDeprecatedMessage`.
-pub fn deprecated(label: &str) -> Option<&'static str> {
+pub fn deprecation_message(label: &str) -> Option<&'static str> {
     Some(match label {
         "beta.kubernetes.io/arch" => "deprecated since v1.14; use \"kubernetes.io/arch\" instead",
         "beta.kubernetes.io/os" => "deprecated since v1.14; use \"kubernetes.io/os\" instead",
@@ -30,7 +30,7 @@ pub fn expressions(of: &Value, key: &str, path: &Path<'_>, out: &mut Vec<String>
     let path = path.child(key);
     for (i, expression) in of.list(key).iter().enumerate() {
         let label = expression.text("key");
-        if let Some(message) = deprecated(label) {
+        if let Some(message) = deprecation_message(label) {
             out.push(format!("{}: {label} is {message}", path.index(i).child("key")));
         }
     }
@@ -40,7 +40,7 @@ pub fn expressions(of: &Value, key: &str, path: &Path<'_>, out: &mut Vec<String>
 pub fn selector(selector: &Value, path: &Path<'_>, out: &mut Vec<String>) {
     expressions(selector, "matchExpressions", path, out);
     for (label, _) in selector.entries("matchLabels") {
-        if let Some(message) = deprecated(label) {
+        if let Some(message) = deprecation_message(label) {
             out.push(format!("{}: {message}", path.child("matchLabels").child(label)));
         }
     }

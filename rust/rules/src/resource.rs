@@ -6,7 +6,8 @@
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-use hydrofoil_types::{Causes, Path, Quantity, Seen, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, KeySet, Path, Quantity, Value};
 
 use super::check::{Check, NOT_NEGATIVE};
 use super::format::label;
@@ -201,7 +202,7 @@ fn pod_name(text: &str, path: &Path<'_>, causes: &mut Causes) {
 /// The names of the claims of a pod.
 #[derive(Debug, Default)]
 pub struct Claims<'a> {
-    names: Seen<&'a str>,
+    names: KeySet<&'a str>,
     list: &'a [Value],
     /// The text that lists them in errors for an unknown one.
     shown: OnceCell<String>,
@@ -214,7 +215,7 @@ impl<'a> Claims<'a> {
         Self { names, list, shown: OnceCell::new() }
     }
 
-    fn shown(&self) -> &str {
+    fn amount_text(&self) -> &str {
         self.shown.get_or_init(|| {
             let mut sorted: Vec<&str> = self.list.iter().map(|c| c.text("name")).filter(|n| !n.is_empty()).collect();
             sorted.sort_unstable();
@@ -227,7 +228,7 @@ fn claim_names(claims: &[Value], known: &Claims<'_>, path: &Path<'_>, causes: &m
     if claims.is_empty() {
         return;
     }
-    let mut seen: Seen<String> = Seen::default();
+    let mut seen: KeySet<String> = KeySet::default();
     // The number of times a claim was named with a request.
     let mut requested: HashMap<&str, usize> = HashMap::new();
     for (i, claim) in claims.iter().enumerate() {
@@ -260,7 +261,7 @@ fn claim_names(claims: &[Value], known: &Claims<'_>, path: &Path<'_>, causes: &m
             let message = format!(
                 "Not found: {}: must be one of the names in pod.spec.resourceClaims{}",
                 quoted(name),
-                known.shown()
+                known.amount_text()
             );
             causes.push(&at, hydrofoil_types::CauseReason::NotFound, message);
         }

@@ -1,6 +1,7 @@
 //! Names of signers (`pkg/apis/core/validation/names.go`).
 
-use hydrofoil_types::{Causes, Path, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Path};
 
 use super::check::Check;
 use super::format::{Format, name};

@@ -50,7 +50,7 @@ pub struct Words {
 pub fn selected_template(release: Release, spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Causes) {
     if selector(spec, words, path, causes) {
         let at = path.child("template");
-        selected(spec.field("template"), spec.field("selector"), &at, causes);
+        check_selected(spec.field("template"), spec.field("selector"), &at, causes);
         pod_template::validate::template(release, spec.field("template"), &at, causes);
         always(spec.field("template"), words.noun, &at, causes);
     }
@@ -78,7 +78,7 @@ pub fn selector(spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Cause
 }
 
 /// Validate that a template has the labels that its selector asks for.
-pub fn selected(template: &Value, selector: &Value, path: &Path<'_>, causes: &mut Causes) {
+pub fn check_selected(template: &Value, selector: &Value, path: &Path<'_>, causes: &mut Causes) {
     let labels = template.field("metadata").field("labels");
     let open = !matches!(selector, Value::Null) && is_empty(selector);
     if !open && !matches(selector, labels) {

@@ -15,7 +15,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
 
 /// The warnings of `PrepareForCreate`, which precede validation.
 #[must_use]
-pub fn prepared(req: &Request<'_>, object: &Value) -> Vec<String> {
+pub fn on_prepare(req: &Request<'_>, object: &Value) -> Vec<String> {
     let mut reported = Vec::new();
     (req.kind.strategy.warn_prepared)(req.release(), object, &mut reported);
     reported

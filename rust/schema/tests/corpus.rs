@@ -114,7 +114,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
     let req = Request { kind: &target.kind, subresource: "", old: None, now: NOW };
     prepare::create(&req, &mut value);
     if unlabelled {
-        prepare::unlabelled(&target.kind, &mut value);
+        prepare::complete_unlabelled(&target.kind, &mut value);
     }
     admit::create(&target.kind, &mut value);
     let causes = validate::create(&req, &value);

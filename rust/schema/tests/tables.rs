@@ -84,7 +84,7 @@ fn stored(step: &Json) -> (Target, Value) {
     let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
     prepare::create(&Request { kind: &kind, subresource: "", old: None, now: NOW }, &mut value);
     if unlabelled {
-        prepare::unlabelled(&kind, &mut value);
+        prepare::complete_unlabelled(&kind, &mut value);
     }
     admit(&kind, &mut value);
     if step["status"].is_object() {

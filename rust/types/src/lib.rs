@@ -4,21 +4,17 @@
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod arena;
-pub mod calendar;
 mod catalog;
 mod cause;
 mod clock;
 mod distinct;
-pub mod duration;
 mod fingerprint;
 mod finite;
 pub mod go;
-mod histogram;
 mod map;
 mod meta;
 pub mod notation;
 mod quantity;
-mod quote;
 mod raw;
 pub mod read;
 mod schema;
@@ -28,14 +24,12 @@ mod value;
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
 pub use cause::{Cause, CauseReason, Causes, Path};
 pub use clock::Clock;
-pub use distinct::{Again, Lookup, Seen, Whole};
+pub use distinct::{Duplicates, KeySet, Lookup, Whole};
 pub use fingerprint::{Digest, Fingerprint};
 pub use finite::Finite;
-pub use histogram::Histogram;
 pub use map::Map;
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
-pub use quote::{go_json_string, quoted, rune};
 pub use raw::compact;
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;

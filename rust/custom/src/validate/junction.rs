@@ -2,7 +2,8 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::Value;
 
 use super::result::{Problem, Result};
 use super::{Old, Walk};

@@ -9,7 +9,8 @@ mod result;
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::{Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Path, Value};
 
 use super::structural::{Additional, Kind, Node, Rules};
 
@@ -253,7 +254,7 @@ impl Walk {
         if let Some(rules) = &schema.rules {
             for key in &rules.required {
                 if !map.contains_key(key) {
-                    result.add(Problem::required(&format!("{}.{key}", self.path)));
+                    result.add(Problem::missing_member(&format!("{}.{key}", self.path)));
                 }
             }
         }
@@ -296,7 +297,7 @@ fn types(schema: &Node) -> String {
 }
 
 /// Return the path of a cause: the path of the value and the name found below it.
-pub(super) fn placed(under: Option<&str>, name: &str) -> String {
+pub(super) fn join_path(under: Option<&str>, name: &str) -> String {
     let name = if name == "." { "" } else { name.strip_prefix('.').unwrap_or(name) };
     match (under, name.is_empty()) {
         // Upstream prints an empty path so.

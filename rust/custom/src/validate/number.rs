@@ -49,7 +49,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
         let least = if matches!(data, Value::Int(_)) { factor.trunc() } else { factor };
         let whole = match data {
             _ if least <= 0.0 => {
-                let shown = shown(data, factor);
+                let shown = bound_text(data, factor);
                 let why = format!("factor MultipleOf declared for {path} must be positive: {shown}");
                 let factor = match data {
                     Value::Int(_) => Value::Int(factor as i64),
@@ -63,7 +63,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
             _ => is_whole(as_float / factor),
         };
         if !whole {
-            let why = format!("{path} in body should be a multiple of {}", shown(data, factor));
+            let why = format!("{path} in body should be a multiple of {}", bound_text(data, factor));
             result.add(Problem::invalid(path, data.clone(), why));
         }
     }
@@ -77,7 +77,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
         };
         if bad {
             let or = if exclusive { "" } else { " or equal to" };
-            let why = format!("{path} in body should be less than{or} {}", shown(data, max));
+            let why = format!("{path} in body should be less than{or} {}", bound_text(data, max));
             result.add(Problem::invalid(path, data.clone(), why));
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
         };
         if bad {
             let or = if exclusive { "" } else { " or equal to" };
-            let why = format!("{path} in body should be greater than{or} {}", shown(data, min));
+            let why = format!("{path} in body should be greater than{or} {}", bound_text(data, min));
             result.add(Problem::invalid(path, data.clone(), why));
         }
     }
@@ -114,7 +114,7 @@ fn fits(whole: Option<i64>, as_float: f64, kind: Option<Kind>, format: &str) -> 
 }
 
 /// Return a bound as Go prints it: a whole one beside a whole value, else the shortest form.
-fn shown(value: &Value, bound: f64) -> String {
+fn bound_text(value: &Value, bound: f64) -> String {
     if matches!(value, Value::Int(_)) {
         return (bound as i64).to_string();
     }

@@ -2,9 +2,9 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{CauseReason, Causes, Path, Seen, SmolStr, Value};
+use hydrofoil_types::{CauseReason, Causes, KeySet, Path, SmolStr, Value};
 
-use super::{placed, push};
+use super::{join_path, push};
 
 /// One error, not yet placed in the object.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ enum Form {
 
 impl Problem {
     /// Return that a member is missing.
-    pub fn required(name: &str) -> Self {
+    pub fn missing_member(name: &str) -> Self {
         Self { name: Some(name.into()), text: format!("{name} in body is required").into(), form: Form::Required }
     }
 
@@ -74,7 +74,7 @@ impl Problem {
             let at = under.unwrap_or("<nil>");
             return push(causes, at, |c, path| c.invalid_str(path, "", &self.text));
         };
-        let at = placed(under, name);
+        let at = join_path(under, name);
         push(causes, &at, |c, path| match self.form {
             Form::Required => c.required(path, ""),
             Form::TooLong(max) => c.too_long(path, max.max(0) as usize),
@@ -103,7 +103,7 @@ fn kind(causes: &mut Causes, path: &Path<'_>, value: &Value, text: &str) {
 pub(super) struct Result {
     pub problems: Vec<Problem>,
     pub matches: usize,
-    pub reported: Seen<SmolStr>,
+    pub reported: KeySet<SmolStr>,
 }
 
 impl Result {

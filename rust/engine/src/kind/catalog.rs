@@ -51,7 +51,7 @@ impl Catalog {
             self.release,
             schema,
             self.storage(resource),
-            self.served(resource),
+            self.served_versions(resource),
         )))
     }
 
@@ -89,11 +89,11 @@ impl Catalog {
             self.types.resource(group, stored, plural)?
         };
         let schema = self.types.schema(&stored.type_name)?;
-        Some(Arc::new(Builtin::new(Arc::clone(stored), self.release, schema, None, self.served(stored))))
+        Some(Arc::new(Builtin::new(Arc::clone(stored), self.release, schema, None, self.served_versions(stored))))
     }
 
     /// Return the other served versions of a stored resource.
-    fn served(&self, resource: &types::Resource) -> Vec<(Kind, Schema)> {
+    fn served_versions(&self, resource: &types::Resource) -> Vec<(Kind, Schema)> {
         let (group, version, plural) = (&*resource.group, &*resource.version, &*resource.plural);
         let events = ((group, plural) == ("", "events")).then_some(("events.k8s.io", "v1"));
         let others =

@@ -33,7 +33,7 @@ fn descriptor(schedule: &str, name: &str) -> Option<String> {
         return None;
     }
     if let Some(duration) = name.strip_prefix("every ") {
-        return hydrofoil_types::duration::parse(duration)
+        return hydrofoil_text::duration::parse(duration)
             .is_none()
             .then(|| format!("failed to parse duration {schedule}: time: invalid duration \"{duration}\""));
     }

@@ -56,7 +56,7 @@ pub fn is_v4(network: IpAddr) -> bool {
 }
 
 /// Return the network of a CIDR: its address without the bits beyond the prefix.
-pub fn masked(ip: IpAddr, length: u8) -> IpAddr {
+pub fn network(ip: IpAddr, length: u8) -> IpAddr {
     match ip {
         IpAddr::V4(a) => {
             let mask = u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0);
@@ -117,7 +117,7 @@ pub fn cidr_legacy(text: &str, bad: &mut dyn FnMut(&str)) {
         bad("must not have leading 0s in IP or prefix length");
     } else if is_mapped(written) {
         bad("must not have an IPv4-mapped IPv6 address");
-    } else if masked(address, length) != address {
+    } else if network(address, length) != address {
         bad("must not have bits set beyond the prefix length");
     }
 }
@@ -130,7 +130,7 @@ pub fn cidr(text: &str, bad: &mut dyn FnMut(&str)) {
         bad(detail);
     });
     if let (true, Some((address, length))) = (fine, parse_cidr_sloppy(text)) {
-        let canonical = format!("{}/{length}", masked(address, length));
+        let canonical = format!("{}/{length}", network(address, length));
         if canonical != text {
             bad(&format!("must be in canonical form (\"{canonical}\")"));
         }

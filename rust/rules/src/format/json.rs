@@ -2,7 +2,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::quoted;
+use hydrofoil_text::quoted;
 
 /// Return Go's error for a text that is no JSON.
 pub fn syntax_problem(text: &[u8]) -> Option<String> {
@@ -11,7 +11,7 @@ pub fn syntax_problem(text: &[u8]) -> Option<String> {
         return Some(problem);
     }
     p.space();
-    p.peek().map(|b| format!("invalid character {} after top-level value", shown(b)))
+    p.peek().map(|b| format!("invalid character {} after top-level value", byte_text(b)))
 }
 
 /// Return the error of `json.Unmarshal` into a map, if any.
@@ -34,7 +34,7 @@ struct Parser<'a> {
     at: usize,
 }
 
-fn shown(b: u8) -> String {
+fn byte_text(b: u8) -> String {
     match b {
         b'\'' => "'\\''".to_owned(),
         b'"' => "'\"'".to_owned(),
@@ -57,13 +57,13 @@ impl Parser<'_> {
     fn fail(&self, context: &str) -> String {
         self.peek().map_or_else(
             || "unexpected end of JSON input".to_owned(),
-            |b| format!("invalid character {} {context}", shown(b)),
+            |b| format!("invalid character {} {context}", byte_text(b)),
         )
     }
 
     /// Fail within a number or a word, which Go ends with a space at the end of the text.
     fn fail_within(&self, context: &str) -> String {
-        format!("invalid character {} {context}", shown(self.peek().unwrap_or(b' ')))
+        format!("invalid character {} {context}", byte_text(self.peek().unwrap_or(b' ')))
     }
 
     fn value(&mut self, depth: usize) -> Result<(), String> {
@@ -170,7 +170,7 @@ impl Parser<'_> {
     fn word(&mut self, word: &str) -> Result<(), String> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
-                let context = format!("in literal {word} (expecting {})", shown(expected));
+                let context = format!("in literal {word} (expecting {})", byte_text(expected));
                 return Err(self.fail_within(&context));
             }
             self.at += 1;

@@ -149,7 +149,7 @@ pub fn config_key(text: &str, bad: &mut dyn FnMut(&str)) {
 }
 
 /// `maskTrailingDash`: a name to be continued may end in a dash.
-pub fn masked(prefix: &str) -> std::borrow::Cow<'_, str> {
+pub fn mask_trailing_dash(prefix: &str) -> std::borrow::Cow<'_, str> {
     match prefix.strip_suffix('-') {
         Some(rest) if !rest.is_empty() => {
             let mut end = rest.len() - 1;

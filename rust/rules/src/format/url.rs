@@ -23,7 +23,7 @@ pub struct Url<'a> {
 
 /// `url.Parse`; the error is Go's text after `parse "...": `.
 pub fn parse(text: &str) -> Result<Url<'_>, String> {
-    let fail = |detail: &str| Err(format!("parse {}: {detail}", quoted(text)));
+    let fail = |detail: &str| Err(format!("parse {}: {detail}", quote(text)));
     if text.bytes().any(|b| b < 0x20 || b == 0x7f) {
         return fail("net/url: invalid control character in URL");
     }
@@ -50,17 +50,17 @@ pub fn parse(text: &str) -> Result<Url<'_>, String> {
     };
     let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     if let Some(bad) = host.chars().find(|c| matches!(c, ' ' | '<' | '>' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')) {
-        return fail(&format!("invalid character {} in host name", quoted(&bad.to_string())));
+        return fail(&format!("invalid character {} in host name", quote(&bad.to_string())));
     }
     let port = host.rfind(']').map_or(host, |end| &host[end + 1..]);
     if let Some(at) = port.rfind(':')
         && !port[at + 1..].bytes().all(|b| b.is_ascii_digit())
     {
-        return fail(&format!("invalid port {} after host", quoted(&port[at..])));
+        return fail(&format!("invalid port {} after host", quote(&port[at..])));
     }
     for part in [host, path, fragment] {
         if let Some(bad) = bad_escape(part) {
-            return fail(&format!("invalid URL escape {}", quoted(bad)));
+            return fail(&format!("invalid URL escape {}", quote(bad)));
         }
     }
     Ok(Url { scheme, user, host, path, query, fragment })
@@ -90,7 +90,7 @@ fn bad_escape(text: &str) -> Option<&str> {
     Some(&text[at..end])
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     format!("{text:?}")
 }
 

@@ -15,7 +15,7 @@ pub fn moment(text: &str) -> Option<Timestamp> {
 }
 
 /// Return a time behind a pointer that is not nil, which may be the zero time.
-pub fn pointed(text: &str) -> Timestamp {
+pub fn pointer_time(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap_or(Timestamp { seconds: ZERO, nanos: 0 })
 }
 

@@ -76,7 +76,7 @@ pub fn lower(text: &str) -> String {
 }
 
 /// `GroupResource.String` and `GroupKind.String`.
-pub fn grouped(name: &str, group: &str) -> String {
+pub fn group_resource(name: &str, group: &str) -> String {
     if group.is_empty() { name.to_owned() } else { format!("{name}.{group}") }
 }
 

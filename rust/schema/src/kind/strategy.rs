@@ -100,7 +100,7 @@ pub(crate) struct Strategy {
     /// Report why the conversion to the internal version refuses an object that its own version allows.
     pub(crate) conversion_refusal: fn(&Value) -> Option<String>,
     /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark.
-    pub(crate) of_nothing: fn(&mut Value),
+    pub(crate) defaults_of_empty_object: fn(&mut Value),
     /// The form that the rules concern, if it is not the version's own.
     pub(crate) internal: Option<Conversion>,
     /// The version in which objects are stored, where it is not the kind's own.
@@ -175,7 +175,7 @@ impl Strategy {
         default: |_, _, _| {},
         after_decode: |_| {},
         conversion_refusal: |_| None,
-        of_nothing: |_| {},
+        defaults_of_empty_object: |_| {},
         internal: None,
         storage: None,
         converted_annotation: None,

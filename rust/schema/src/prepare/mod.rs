@@ -27,12 +27,12 @@ pub fn create(req: &Request<'_>, object: &mut Value) {
 
 /// Take over the values allocated to a service that an update omits, before anything is allocated
 /// (`patchAllocatedValues`, `normalizeClusterIPs`).
-pub fn allocated(service: &mut Value, old: &Value) {
-    crate::kinds::core::service::prepare::allocated(service, old);
+pub fn patch_allocated_values(service: &mut Value, old: &Value) {
+    crate::kinds::core::service::prepare::patch_allocated_values(service, old);
 }
 
 /// Complete a prepared object that was sent without labels.
-pub fn unlabelled(kind: &Kind, object: &mut Value) {
+pub fn complete_unlabelled(kind: &Kind, object: &mut Value) {
     (kind.strategy.label)(object);
 }
 

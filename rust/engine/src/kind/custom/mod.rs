@@ -100,7 +100,7 @@ impl Table for Custom {
 
 impl Versions for Custom {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
-        Some(self.definition.version(api_version)?.owned(&self.builtin))
+        Some(self.definition.version(api_version)?.ownership_schema(&self.builtin))
     }
 
     fn missing(&self, api_version: &str) -> Option<String> {
@@ -124,8 +124,8 @@ impl ObjectKind for Custom {
         &self.info
     }
 
-    fn owned(&self) -> &Schema {
-        self.version().owned(&self.builtin)
+    fn ownership_schema(&self) -> &Schema {
+        self.version().ownership_schema(&self.builtin)
     }
 
     fn metadata_schema(&self) -> Schema {
@@ -144,7 +144,7 @@ impl ObjectKind for Custom {
         }
         let known = self.version().selectable.iter().any(|l| l == label);
         let at = self.definition.selectable.iter().position(|(l, _)| l == label);
-        known.then_some(at).flatten().map(FieldTarget::Index).ok_or_else(|| selectable::unsupported(label))
+        known.then_some(at).flatten().map(FieldTarget::Index).ok_or_else(|| selectable::unsupported_label(label))
     }
 
     /// Return an empty token, which lists of unstructured objects have at their end.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hydrofoil_types::{Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, KeySet, Path, Value, Whole};
 
 use crate::check::Check;
 use crate::format::{label, name};
@@ -77,7 +77,7 @@ pub fn unmerged_keys(constraint: &Value, at: &Path<'_>, causes: &mut Causes) {
         causes.forbidden(at, "must not be specified when labelSelector is not set");
     }
     let labels = selector.entries("matchLabels").map(|(key, _)| key.as_str());
-    let known: Seen<&str> = labels.chain(selector.list("matchExpressions").iter().map(|r| r.text("key"))).collect();
+    let known: KeySet<&str> = labels.chain(selector.list("matchExpressions").iter().map(|r| r.text("key"))).collect();
     for (i, key) in keys.iter().enumerate() {
         let key = key.as_str().unwrap_or("");
         causes.format(&at.index(i), key, label::key);
@@ -108,7 +108,7 @@ pub fn label_keys(term: &Value, path: &Path<'_>, causes: &mut Causes) {
     if let Some(selector) = selector.filter(|_| !keys.is_empty()) {
         // The key was merged into the selector once; a second requirement is the user's own.
         let places: HashMap<_, _> = keys.iter().enumerate().map(|(i, key)| (key.as_str(), i)).collect();
-        let mut seen: Seen<&str> = selector.entries("matchLabels").map(|(k, _)| k.as_str()).collect();
+        let mut seen: KeySet<&str> = selector.entries("matchLabels").map(|(k, _)| k.as_str()).collect();
         for requirement in selector.list("matchExpressions") {
             let key = requirement.text("key");
             let again = !seen.insert(key);
@@ -120,7 +120,7 @@ pub fn label_keys(term: &Value, path: &Path<'_>, causes: &mut Causes) {
     if keys.is_empty() {
         return;
     }
-    let mismatch: Seen<_> = term.list("mismatchLabelKeys").iter().map(Whole).collect();
+    let mismatch: KeySet<_> = term.list("mismatchLabelKeys").iter().map(Whole).collect();
     let at = path.child("matchLabelKeys");
     for (i, key) in keys.iter().enumerate() {
         if mismatch.contains(&Whole(key)) {

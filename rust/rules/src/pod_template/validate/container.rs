@@ -1,6 +1,6 @@
 //! Containers of the three kinds.
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value};
 
 use super::{Checked, env, mount, probe, security};
 use crate::check::Check;
@@ -21,11 +21,11 @@ fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     if containers.is_empty() {
         return causes.need(path);
     }
-    let again = Again::of(containers, |v| v.text("name"));
+    let duplicates = Duplicates::of(containers, |v| v.text("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), container.text("name"));
         }
         probe::lifecycle(container, spec, &at, causes);
@@ -41,8 +41,8 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     if containers.is_empty() {
         return;
     }
-    let regular = super::named(spec.spec.list("containers"));
-    let again = Again::of(containers, |v| v.text("name"));
+    let regular = super::by_name(spec.spec.list("containers"));
+    let duplicates = Duplicates::of(containers, |v| v.text("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
@@ -60,7 +60,7 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
         }
         let own = container.text("name");
         // An unnamed one counts only beside a regular one without a name.
-        if regular.has(&own) || (again.at(i) && !own.is_empty()) {
+        if regular.has(&own) || (duplicates.is_repeat(i) && !own.is_empty()) {
             causes.duplicate_str(&at.child("name"), own);
         }
         host_port_conflicts(std::slice::from_ref(container), path, causes);
@@ -101,14 +101,14 @@ fn ephemeral(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     if containers.is_empty() {
         return;
     }
-    let others = super::named(spec.spec.list("containers").iter().chain(spec.spec.list("initContainers")));
-    let again = Again::of(containers, |v| v.text("name"));
+    let others = super::by_name(spec.spec.list("containers").iter().chain(spec.spec.list("initContainers")));
+    let duplicates = Duplicates::of(containers, |v| v.text("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
         image_is_trimmed(container, &at, causes);
         let own = container.text("name");
-        if others.has(&own) || again.at(i) {
+        if others.has(&own) || duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
         let target = container.text("targetContainerName");
@@ -167,7 +167,7 @@ fn common(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut C
 }
 
 fn ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let mut names = Seen::default();
+    let mut names = KeySet::default();
     for (i, port) in ports.iter().enumerate() {
         let at = path.index(i);
         let own = port.text("name");
@@ -191,7 +191,7 @@ fn ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
 
 /// `AccumulateUniqueHostPorts`.
 fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("ports");
@@ -209,10 +209,10 @@ fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Cause
 
 /// `validateResizePolicy`.
 fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(policies, |v| v.text("resourceName"));
+    let duplicates = Duplicates::of(policies, |v| v.text("resourceName"));
     for (i, policy) in policies.iter().enumerate() {
         let (resource, restart) = (policy.text("resourceName"), policy.text("restartPolicy"));
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&path.index(i), resource);
         }
         causes.one_of_required(path, resource, &["cpu", "memory"]);

@@ -201,7 +201,7 @@ pub fn env_from(sources: &[Value], path: &Path<'_>, causes: &mut Causes) {
             if r.zero("name") {
                 causes.need(&at);
             } else {
-                let masked = name::masked(r.text("name"));
+                let masked = name::mask_trailing_dash(r.text("name"));
                 name::subdomain(&masked, &mut |detail| causes.invalid_str(&at, r.text("name"), detail));
             }
         }
@@ -225,7 +225,7 @@ pub fn file_volumes(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
             let at = at.child("fileKeyRef");
             let at = at.child("volumeName");
             let wanted = r.text("volumeName");
-            match volumes.get_or_insert_with(|| super::named(pod.list("volumes"))).last(&wanted) {
+            match volumes.get_or_insert_with(|| super::by_name(pod.list("volumes"))).last(&wanted) {
                 None => causes.not_found(&at, &Value::from(wanted)),
                 Some(volume) if !volume.has("emptyDir") => {
                     causes.invalid_str(&at, wanted, "referenced volume must be of type emptyDir");

@@ -77,7 +77,7 @@ pub fn spec(release: Release, pod: &Value, metadata: Option<&Value>, path: &Path
     let mut at = Checked {
         release,
         spec: pod,
-        volumes: named([]),
+        volumes: by_name([]),
         claims: Claims::of(pod.list("resourceClaims")),
         grace: pod.opt_int("terminationGracePeriodSeconds"),
         host_users: pod.get("hostUsers").and_then(Value::as_bool).unwrap_or(true),
@@ -146,6 +146,6 @@ fn names(release: Release, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Return a look-up of items by their names.
-pub fn named<'a>(items: impl IntoIterator<Item = &'a Value>) -> Named<'a> {
+pub fn by_name<'a>(items: impl IntoIterator<Item = &'a Value>) -> Named<'a> {
     Lookup::of(items, |item| item.text("name"))
 }

@@ -1,6 +1,6 @@
 //! Mounts and block devices of a container.
 
-use hydrofoil_types::{Again, Causes, Lookup, Path, Seen, Value};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Lookup, Path, Value};
 
 use super::{Checked, path};
 use crate::check::Check;
@@ -12,7 +12,7 @@ pub fn mounts(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut
     let devices = container.list("volumeDevices");
     let names = Lookup::of(devices, |d| d.text("name"));
     let paths = Lookup::of(devices, |d| d.text("devicePath"));
-    let again = Again::of(mounts, |v| v.text("mountPath"));
+    let duplicates = Duplicates::of(mounts, |v| v.text("mountPath"));
     for (i, mount) in mounts.iter().enumerate() {
         let idx = at.index(i);
         let (name, target) = (mount.text("name"), mount.text("mountPath"));
@@ -25,7 +25,7 @@ pub fn mounts(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut
         if target.is_empty() {
             causes.need(&idx.child("mountPath"));
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.invalid_str(&idx.child("mountPath"), target, "must be unique");
         }
         if names.has(&name) {
@@ -79,17 +79,17 @@ fn read_only(mount: &Value, at: &Path<'_>, causes: &mut Causes) {
 pub fn devices(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
     let devices = container.list("volumeDevices");
     let mounts = container.list("volumeMounts");
-    let mut paths = Seen::default();
+    let mut paths = KeySet::default();
     let names = Lookup::of(mounts, |m| m.text("name"));
     let targets = Lookup::of(mounts, |m| m.text("mountPath"));
-    let again = Again::of(devices, |v| v.text("name"));
+    let duplicates = Duplicates::of(devices, |v| v.text("name"));
     for (i, device) in devices.iter().enumerate() {
         let idx = at.index(i);
         let (name, target) = (device.text("name"), device.text("devicePath"));
         if name.is_empty() {
             causes.need(&idx.child("name"));
         }
-        if !name.is_empty() && again.at(i) {
+        if !name.is_empty() && duplicates.is_repeat(i) {
             causes.invalid_str(&idx.child("name"), name, "must be unique");
         }
         match spec.volumes.first(&name) {

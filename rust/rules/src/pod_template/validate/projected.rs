@@ -2,7 +2,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use super::{file, path};
 use crate::check::Check;
@@ -12,7 +12,7 @@ const CONFLICT: &str = "conflicting duplicate paths";
 
 /// `validateProjectionSources`; disabled sources were dropped before.
 pub fn sources(projection: &Value, at: &Path<'_>, causes: &mut Causes) {
-    let mut paths = Seen::default();
+    let mut paths = KeySet::default();
     let list = at.child("sources");
     for (i, source) in projection.list("sources").iter().enumerate() {
         let idx = list.index(i);
@@ -27,14 +27,14 @@ pub fn sources(projection: &Value, at: &Path<'_>, causes: &mut Causes) {
             let items = here.child("items");
             for (j, item) in value.list("items").iter().enumerate() {
                 file::key_to_path(item, &items.index(j), causes);
-                taken(&mut paths, item.text("path"), value.text("name"), at, causes);
+                check_path(&mut paths, item.text("path"), value.text("name"), at, causes);
             }
         }
         if let Some(value) = source.opt("downwardAPI") {
             count += 1;
             for file in value.list("items") {
                 file::downward_file(file, &idx.child("downwardAPI"), causes);
-                taken(&mut paths, file.text("path"), file.text("path"), at, causes);
+                check_path(&mut paths, file.text("path"), file.text("path"), at, causes);
             }
         }
         if let Some(token) = source.opt("serviceAccountToken") {
@@ -62,7 +62,7 @@ pub fn sources(projection: &Value, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn taken<'a>(paths: &mut Seen<&'a str>, path: &'a str, shown: &str, at: &Path<'_>, causes: &mut Causes) {
+fn check_path<'a>(paths: &mut KeySet<&'a str>, path: &'a str, shown: &str, at: &Path<'_>, causes: &mut Causes) {
     if path.is_empty() {
         return;
     }

@@ -2,7 +2,8 @@
 
 use std::num::IntErrorKind;
 
-use hydrofoil_types::{Again, Causes, Lookup, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Duplicates, Lookup, Path, Value};
 
 use super::affinity;
 use super::annotations::MIRROR;
@@ -92,11 +93,11 @@ pub fn gates(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
     let at = path.child("schedulingGates");
     let gates = pod.list("schedulingGates");
-    let again = Again::of(gates, |v| v.text("name"));
+    let duplicates = Duplicates::of(gates, |v| v.text("name"));
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
         causes.format(&at.index(i), name, label::key);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.index(i), name);
         }
     }
@@ -143,7 +144,7 @@ pub fn spread(release: Release, list: &[Value], path: &Path<'_>, causes: &mut Ca
 
 /// `validatePodResourceClaims`.
 pub fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |v| v.text("name"));
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
     for (i, claim) in list.iter().enumerate() {
         if metadata.is_some_and(|m| m.field("annotations").has(MIRROR)) {
             causes.forbidden(&NAMELESS, "static pods do not support resource claims");
@@ -153,7 +154,7 @@ pub fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, causes:
         let own = claim.text("name");
         if own.is_empty() {
             causes.need(&at.child("name"));
-        } else if again.at(i) {
+        } else if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), own);
         } else {
             causes.format(&at.child("name"), own, name::label);

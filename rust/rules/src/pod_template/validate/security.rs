@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::{Checked, path, windows};
 use crate::Gate;
@@ -52,7 +52,7 @@ pub fn pod(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn sysctls(pod: &Value, context: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = context.list("sysctls");
-    let again = Again::of(list, |v| v.text("name"));
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
     for (i, sysctl) in list.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("name");
@@ -61,7 +61,7 @@ fn sysctls(pod: &Value, context: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.need(&at);
         } else if !is_sysctl(name) {
             causes.invalid_str(&at, name, SYSCTL);
-        } else if again.at(i) {
+        } else if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, name);
         }
         let dotted = name.replace('/', ".");

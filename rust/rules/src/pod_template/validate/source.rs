@@ -16,7 +16,7 @@ pub const ISCSI_TOO_LONG: &str = "Total length of <volume name>:<iscsi.targetPor
 const PARTITION: &str = "must be between 1 and 255, inclusive";
 
 /// Return the fields that must be set, by source.
-fn required(key: &str) -> &'static [&'static str] {
+fn required_fields(key: &str) -> &'static [&'static str] {
     match key {
         "gcePersistentDisk" => &["pdName"],
         "awsElasticBlockStore" | "cinder" | "portworxVolume" => &["volumeID"],
@@ -41,8 +41,8 @@ fn need(value: &Value, key: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Validate a source of a pod's volume.
-pub fn shared(key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
-    for field in required(key) {
+pub fn volume_source(key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
+    for field in required_fields(key) {
         need(value, field, at, causes);
     }
     match key {
@@ -107,7 +107,7 @@ pub fn persistent(key: &str, value: &Value, pv: &str, at: &Path<'_>, causes: &mu
             }
         }
         other => {
-            shared(other, value, at, causes);
+            volume_source(other, value, at, causes);
             match other {
                 "glusterfs" => {
                     if let Some(namespace) = value.opt("endpointsNamespace") {

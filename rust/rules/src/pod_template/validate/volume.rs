@@ -2,7 +2,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use super::{Checked, Named, file, path, projected, source};
 use crate::check::Check;
@@ -17,8 +17,8 @@ pub fn volumes<'a>(spec: &Checked<'a>, metadata: Option<&Value>, at: &Path<'_>, 
     let list = spec.spec.list("volumes");
     let pod = metadata.map_or("", |m| m.text("name"));
     let mut good: Vec<&Value> = Vec::new();
-    let mut names = Seen::default();
-    let ephemeral = super::named(list.iter().filter(|v| v.has("ephemeral")));
+    let mut names = KeySet::default();
+    let ephemeral = super::by_name(list.iter().filter(|v| v.has("ephemeral")));
     for (i, volume) in list.iter().enumerate() {
         let idx = at.index(i);
         let own = volume.text("name");
@@ -47,7 +47,7 @@ pub fn volumes<'a>(spec: &Checked<'a>, metadata: Option<&Value>, at: &Path<'_>, 
             }
         }
     }
-    super::named(good)
+    super::by_name(good)
 }
 
 /// The sources in upstream's order, which decides the message for a second one.
@@ -177,7 +177,7 @@ fn one(spec: &Checked<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut
             let policies = ["Always", "IfNotPresent", "Never"];
             causes.one_of_required(&at.child("pullPolicy"), value.text("pullPolicy"), &policies);
         }
-        other => source::shared(other, value, at, causes),
+        other => source::volume_source(other, value, at, causes),
     }
 }
 

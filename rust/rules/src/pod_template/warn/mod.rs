@@ -6,7 +6,8 @@ mod paths;
 
 use std::collections::HashSet;
 
-use hydrofoil_types::{Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Path, Value};
 
 use super::each_container;
 use crate::quantities::fractional;
@@ -39,8 +40,8 @@ pub fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mut Vec<S
         }
     }
     volumes(spec, &at, out);
-    repeated(spec, &at, "hostAliases", "ip", out);
-    repeated(spec, &at, "imagePullSecrets", "name", out);
+    warn_duplicates(spec, &at, "hostAliases", "ip", out);
+    warn_duplicates(spec, &at, "imagePullSecrets", "name", out);
     let pulls = at.child("imagePullSecrets");
     for (i, item) in spec.list("imagePullSecrets").iter().enumerate() {
         if item.text("name").is_empty() {
@@ -56,7 +57,7 @@ pub fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mut Vec<S
     }
     each_container(spec, &at, &mut |container, path| {
         let own = container.field("securityContext");
-        let note = |prefix: &str| noted(notes, prefix, container);
+        let note = |prefix: &str| container_annotation(notes, prefix, container);
         if let (false, Some(key)) = (own.has("seccompProfile"), note(SECCOMP_CONTAINER)) {
             out.push(format!("{}: {USE_SECCOMP}", notes_path.key(&key)));
         }
@@ -73,7 +74,7 @@ pub fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mut Vec<S
                 fractional(container.field("resources").field(key), name, &resources.child(key), out);
             }
         }
-        hidden(container, path, out);
+        warn_hidden(container, path, out);
     });
     ports::ports(spec, &at, out);
     ports::names(spec, &at, out);
@@ -92,7 +93,7 @@ pub fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mut Vec<S
 }
 
 /// Return the annotation about a container, where there is one.
-fn noted(notes: &Value, prefix: &str, container: &Value) -> Option<String> {
+fn container_annotation(notes: &Value, prefix: &str, container: &Value) -> Option<String> {
     let notes = notes.as_object().filter(|notes| !notes.is_empty())?;
     let key = format!("{prefix}{}", container.text("name"));
     notes.contains_key(&key).then_some(key)
@@ -115,7 +116,7 @@ pub fn apparmor(object: &Value, out: &mut Vec<String>) {
     let (notes, spec) = (object.field("metadata").field("annotations"), object.field("spec"));
     let of_pod = spec.field("securityContext").field("appArmorProfile");
     each_container(spec, &Path::new("spec"), &mut |container, _| {
-        let Some(key) = noted(notes, APPARMOR, container) else { return };
+        let Some(key) = container_annotation(notes, APPARMOR, container) else { return };
         // One like the pod's own profile is not copied.
         if container.field("securityContext").has("appArmorProfile") || !is_profile(notes.text(&key), of_pod) {
             out.push(format!("metadata.annotations[{key}]: {USE_APPARMOR}"));
@@ -127,7 +128,7 @@ pub fn apparmor(object: &Value, out: &mut Vec<String>) {
 fn placement(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
     let path = at.child("nodeSelector");
     for (label, _) in spec.entries("nodeSelector") {
-        if let Some(message) = node_label::deprecated(label) {
+        if let Some(message) = node_label::deprecation_message(label) {
             out.push(format!("{}: {message}", path.key(label)));
         }
     }
@@ -148,7 +149,7 @@ fn placement(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
     for (i, spread) in spec.list("topologySpreadConstraints").iter().enumerate() {
         let path = path.index(i);
         let label = spread.text("topologyKey");
-        if let Some(message) = node_label::deprecated(label) {
+        if let Some(message) = node_label::deprecation_message(label) {
             out.push(format!("{}: {label} is {message}", path.child("topologyKey")));
         }
         if !spread.has("labelSelector") {
@@ -188,7 +189,7 @@ fn volumes(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
 }
 
 /// Warn of items of a list that have the same name twice.
-fn repeated(spec: &Value, at: &Path<'_>, list: &str, key: &str, out: &mut Vec<String>) {
+fn warn_duplicates(spec: &Value, at: &Path<'_>, list: &str, key: &str, out: &mut Vec<String>) {
     let items = spec.list(list);
     if items.len() < 2 {
         return;
@@ -203,7 +204,7 @@ fn repeated(spec: &Value, at: &Path<'_>, list: &str, key: &str, out: &mut Vec<St
 }
 
 /// Warn of variables that hide an earlier one which they don't extend.
-fn hidden(container: &Value, path: &Path<'_>, out: &mut Vec<String>) {
+fn warn_hidden(container: &Value, path: &Path<'_>, out: &mut Vec<String>) {
     let list = container.list("env");
     if list.len() < 2 {
         return;

@@ -1,6 +1,7 @@
 //! Warnings of files that share a path in a volume (`warningsForOverlappingVirtualPaths`).
 
-use hydrofoil_types::{Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::Value;
 
 use hydrofoil_types::read::Read;
 
@@ -18,7 +19,7 @@ impl File {
         Self { path: path.trim_end_matches('/').to_owned(), source: source.to_owned() }
     }
 
-    fn shown(&self) -> String {
+    fn path_text(&self) -> String {
         let path = quoted(&self.path);
         if self.source.is_empty() { path } else { format!("{path} ({})", self.source) }
     }
@@ -48,7 +49,7 @@ pub(super) fn overlaps(volumes: &[Value], out: &mut Vec<String>) {
             if source.is_zero() {
                 out.push(format!("volume {name} (Projected) has no sources provided"));
             }
-            files.extend(projected(source));
+            files.extend(projected_files(source));
         }
         among(&files, &name, "Projected", out);
     }
@@ -57,7 +58,11 @@ pub(super) fn overlaps(volumes: &[Value], out: &mut Vec<String>) {
 /// Warn of each file whose path is that of an earlier one, above it or below it.
 fn among(files: &[File], volume: &str, kind: &str, out: &mut Vec<String>) {
     for (later, earlier) in pairs(files) {
-        out.push(format!("volume {volume} ({kind}): overlapping paths: {} with {}", later.shown(), earlier.shown()));
+        out.push(format!(
+            "volume {volume} ({kind}): overlapping paths: {} with {}",
+            later.path_text(),
+            earlier.path_text()
+        ));
     }
 }
 
@@ -87,7 +92,7 @@ fn items(of: &Value, source: &str) -> Vec<File> {
 }
 
 /// Return the files of a projected source.
-fn projected(of: &Value) -> Vec<File> {
+fn projected_files(of: &Value) -> Vec<File> {
     let named = |kind: &str, name: &str| format!("{kind} {}", quoted(name));
     for (key, kind) in [("configMap", "ConfigMap"), ("secret", "Secret")] {
         let source = of.field(key);
@@ -125,7 +130,8 @@ mod tests {
     fn overlaps_are_in_the_order_of_the_list() {
         let paths = ["a/b", "a-b", "a", "c/", "a/b/c", "", "c", "a/bc"];
         let files = paths.map(|path| File::new(path, ""));
-        let found: Vec<_> = pairs(&files).into_iter().map(|(one, other)| (one.shown(), other.shown())).collect();
+        let found: Vec<_> =
+            pairs(&files).into_iter().map(|(one, other)| (one.path_text(), other.path_text())).collect();
         let wanted = [("a", "a/b"), ("a/b/c", "a/b"), ("a/b/c", "a"), ("c", "c"), ("a/bc", "a")];
         assert_eq!(found, wanted.map(|(one, other)| (format!("{one:?}"), format!("{other:?}"))));
     }

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use hydrofoil_types::{Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Path, Value};
 
 use super::each_container;
 use hydrofoil_types::read::Read;

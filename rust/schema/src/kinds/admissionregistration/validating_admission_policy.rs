@@ -1,6 +1,6 @@
 //! Validating admission policies (`pkg/registry/admissionregistration/validatingadmissionpolicy/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::expression::{About, Compiler};
 use super::policy;
@@ -59,12 +59,12 @@ fn validations(object: &Value, compiler: &Compiler, causes: &mut Causes) {
     if audits.len() > 20 {
         causes.invalid(&audit_path, spec.field("auditAnnotations"), "must not have more than 20 auditAnnotations");
     }
-    let again = Again::of(audits, |v| v.text("key"));
+    let duplicates = Duplicates::of(audits, |v| v.text("key"));
     for (i, audit) in audits.iter().enumerate() {
         let at = audit_path.index(i);
         annotation(object, audit, compiler, &at, causes);
         let key = audit.text("key");
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("key"), key);
         }
     }

@@ -2,7 +2,8 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
-use hydrofoil_types::{Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
@@ -23,7 +24,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
     conversion_refusal,
-    of_nothing,
+    defaults_of_empty_object,
     converted_annotation: Some(KEY),
     prepare_create: |_, object, _| prepare_create(object),
     prepare_update: |_, object, old| prepare_update(object, old),
@@ -53,7 +54,7 @@ fn default(object: &mut Value) {
     workload::default_amounts(strategy);
     spec.unset("revisionHistoryLimit", 10);
     workload::default_template(spec);
-    of_nothing(object);
+    defaults_of_empty_object(object);
 }
 
 /// The annotation that keeps the generation of the template (`DeprecatedTemplateGeneration`).
@@ -92,7 +93,7 @@ fn prepare_status(object: &mut Value, old: &Value) {
 }
 
 /// Set the annotation that decoding and encoding alone add.
-fn of_nothing(object: &mut Value) {
+fn defaults_of_empty_object(object: &mut Value) {
     if !object.field("metadata").field("annotations").has(KEY) {
         set_generation(object, 0);
     }

@@ -22,7 +22,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of(differs),
     default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled_replicas,
-    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    defaults_of_empty_object: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
     prepare_status: |_, object, old, _| object.make("metadata").copy_from(old.field("metadata"), "labels"),
     validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,

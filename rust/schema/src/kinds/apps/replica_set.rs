@@ -18,7 +18,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("apps.ReplicaSetSpec"),
     default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled_replicas,
-    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    defaults_of_empty_object: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
     validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,
     warn_create: |_, object, out| workload::warn_named(object, out),

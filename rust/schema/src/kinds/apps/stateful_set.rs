@@ -1,6 +1,6 @@
 //! Stateful sets (`pkg/registry/apps/statefulset/strategy.go`).
 
-use hydrofoil_types::{Causes, Path, Seen, SmolStr, Value};
+use hydrofoil_types::{Causes, KeySet, Path, SmolStr, Value};
 
 use crate::Request;
 use crate::kind::{GenerationRule, NameRule, Strategy};
@@ -23,7 +23,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("apps.StatefulSetSpec"),
     default: |release, object, _| default(release, object),
     drop_disabled,
-    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    defaults_of_empty_object: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
     validate: |req, object, causes| validate(req.release(), object.field("spec"), Tolerates::default(), causes),
     validate_update,
     warn_create: |_, object, out| warn(object, out),
@@ -109,10 +109,10 @@ fn validate(release: Release, spec: &Value, tolerates: Tolerates, causes: &mut C
         pod.drop("hostname");
         pod.drop("subdomain");
     });
-    mounted(&mut filled);
+    mount_claims(&mut filled);
     if workload::selector(&filled, &WORDS, &SPEC, causes) {
         let at = SPEC.child("template");
-        workload::selected(filled.field("template"), filled.field("selector"), &at, causes);
+        workload::check_selected(filled.field("template"), filled.field("selector"), &at, causes);
         if !tolerates.template {
             pod_template::validate::template(release, filled.field("template"), &at, causes);
         }
@@ -132,13 +132,13 @@ struct Tolerates {
 }
 
 /// Add the claims to the volumes of the pods, in front of those of the template.
-fn mounted(spec: &mut Value) {
+fn mount_claims(spec: &mut Value) {
     let mut claims: Vec<Value> =
         spec.list("volumeClaimTemplates").iter().map(|c| Value::from(c.field("metadata").text("name"))).collect();
     if claims.is_empty() {
         return;
     }
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     claims.retain(|c| seen.insert(SmolStr::new(c.as_str().unwrap_or(""))));
     let pod = spec.make("template").make("spec");
     let mut volumes: Vec<Value> = claims

@@ -35,7 +35,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 /// `ValidateClusterTrustBundle` without the bundle itself.
 fn validate(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     let of = object.field("spec").text("signerName");
-    meta::named(req.kind, object, &METADATA, |own, bad| own_name(of, own, bad), causes);
+    meta::create_named(req.kind, object, &METADATA, |own, bad| own_name(of, own, bad), causes);
     if !of.is_empty() {
         signer(of, &SPEC.child("signerName"), causes);
     }

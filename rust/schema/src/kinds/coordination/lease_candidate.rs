@@ -20,7 +20,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_order: MetadataOrder::Own,
     kube_finalizers: false,
     validate: |req, object, causes| {
-        meta::named(req.kind, object, &Path::new("metadata"), name::config_key, causes);
+        meta::create_named(req.kind, object, &Path::new("metadata"), name::config_key, causes);
         validate(object.field("spec"), causes);
     },
     validate_update: |_, object, old, causes| {

@@ -3,7 +3,7 @@
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole, notation};
+use hydrofoil_types::{CauseReason, Causes, Duplicates, Path, Value, Whole, notation};
 
 use crate::kind::{MetadataCheck, Strategy};
 use hydrofoil_internal::{self as internal, InternalCauses};
@@ -105,14 +105,14 @@ fn validate(object: &Value, causes: &mut Causes) {
             );
             causes.push(&at, CauseReason::Internal, message);
         }
-        let v6 = parsed.iter().flatten().filter(|(a, n)| !ip::is_v4(ip::masked(*a, *n))).count();
+        let v6 = parsed.iter().flatten().filter(|(a, n)| !ip::is_v4(ip::network(*a, *n))).count();
         let mixed = parsed.iter().all(Option::is_some) && v6 > 0 && v6 < parsed.len();
         if !mixed || cidrs.len() > 2 {
             let detail = "may specify no more than one CIDR for each IP family";
             causes.invalid(&at, object.field("spec").field("podCIDRs"), detail);
         }
     }
-    declared(object, causes);
+    declared_features(object, causes);
 }
 
 /// `ValidateNodeSpecificAnnotations`: taints and pods to avoid, as JSON.
@@ -152,7 +152,7 @@ fn annotations(object: &Value, causes: &mut Causes) {
 
 /// `validateNodeTaints`, which upstream reports under the metadata.
 fn taints(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |t| (t.text("key"), t.text("effect")));
+    let duplicates = Duplicates::of(list, |t| (t.text("key"), t.text("effect")));
     for (i, taint) in list.iter().enumerate() {
         let at = path.index(i);
         causes.format(&at.child("key"), taint.text("key"), label::key);
@@ -162,7 +162,7 @@ fn taints(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
             causes.invalid_str(&at.child("value"), taint.text("value"), &wrong.join(";"));
         }
         taint_effect(taint.text("effect"), false, &at.child("effect"), causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             let shown = internal::json("core.Taint", taint);
             let message = format!("Duplicate value: {shown}: taints must be unique by key and effect pair");
             causes.push(&at, CauseReason::Duplicate, message);
@@ -180,7 +180,7 @@ fn resources(object: &Value, causes: &mut Causes) {
 }
 
 /// Validate the declared features of a node: sorted, distinct names.
-fn declared(object: &Value, causes: &mut Causes) {
+fn declared_features(object: &Value, causes: &mut Causes) {
     let list = object.field("status").list("declaredFeatures");
     let path = STATUS.child("declaredFeatures");
     for (i, feature) in list.iter().enumerate() {
@@ -214,12 +214,12 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
     const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
     annotations(object, causes);
     resources(object, causes);
-    declared(object, causes);
+    declared_features(object, causes);
     let at = STATUS.child("addresses");
     let addresses = object.field("status").list("addresses");
-    let again = Again::of(addresses, Whole);
+    let duplicates = Duplicates::of(addresses, Whole);
     for (i, address) in addresses.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_internal(&at.index(i), "core.NodeAddress", address);
         }
     }

@@ -1,6 +1,6 @@
 //! Endpoint slices (`pkg/registry/discovery/endpointslice/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
 use hydrofoil_internal as internal;
@@ -148,11 +148,11 @@ fn endpoint_of(endpoint: &Value, kind: &str, path: &Path<'_>, causes: &mut Cause
             if list.len() > 8 {
                 causes.too_many(&at, list.len(), 8);
             }
-            let again = Again::of(list, |v| v.text("name"));
+            let duplicates = Duplicates::of(list, |v| v.text("name"));
             for (i, hint) in list.iter().enumerate() {
                 let at = at.index(i);
                 let own = hint.text("name");
-                if again.at(i) {
+                if duplicates.is_repeat(i) {
                     causes.duplicate_str(&at.child("name"), own);
                 }
                 causes.format(&at.child("name"), own, format);
@@ -190,14 +190,14 @@ fn ports(ports: &[Value], causes: &mut Causes) {
     if ports.len() > 20_000 {
         return causes.too_many(&path, ports.len(), 20_000);
     }
-    let again = Again::of(ports, |v| v.text("name"));
+    let duplicates = Duplicates::of(ports, |v| v.text("name"));
     for (i, port) in ports.iter().enumerate() {
         let at = path.index(i);
         let own = port.text("name");
         if !own.is_empty() {
             causes.format(&at.child("name"), own, name::label);
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
         // The default is set where it is absent.

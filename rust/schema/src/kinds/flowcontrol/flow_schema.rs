@@ -1,6 +1,7 @@
 //! Flow schemas (`pkg/registry/flowcontrol/flowschema/strategy.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::conditions;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};

@@ -39,7 +39,7 @@ fn validate(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     }
     let mut own = object.clone();
     own.within("metadata", |meta| meta.drop("generateName"));
-    meta::named(req.kind, &own, &path, own_name, causes);
+    meta::create_named(req.kind, &own, &path, own_name, causes);
 }
 
 /// `ValidateStorageVersionName`.

@@ -132,10 +132,10 @@ fn ip_block(block: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.format(&at.index(i), text, ip::cidr_legacy);
         let Some((inner, inner_length)) = ip::parse_cidr_sloppy(text) else { continue };
         // A mapped address is one of IPv4, whatever the length of its prefix.
-        let inner = ip::masked(inner, inner_length).to_canonical();
+        let inner = ip::network(inner, inner_length).to_canonical();
         let within = network.is_ipv4() == inner.is_ipv4()
             && inner_length > length
-            && ip::masked(inner, length) == ip::masked(network, length);
+            && ip::network(inner, length) == ip::network(network, length);
         if !within {
             causes.invalid_str(&at.index(i), text, "must be a strict subset of `cidr`");
         }

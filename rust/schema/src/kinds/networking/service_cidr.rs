@@ -43,7 +43,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     if let [a, b] = cidrs {
         let family =
-            |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, n)| ip::is_v4(ip::masked(a, n)));
+            |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, n)| ip::is_v4(ip::network(a, n)));
         if let (Some(a), Some(b)) = (family(a), family(b))
             && a == b
         {

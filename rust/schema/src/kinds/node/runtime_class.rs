@@ -1,6 +1,6 @@
 //! Runtime classes (`pkg/registry/node/runtimeclass/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Map, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Map, Path, Value};
 
 use crate::kind::{MetadataCheck, Strategy};
 use hydrofoil_internal::InternalCauses;
@@ -40,10 +40,10 @@ fn validate(object: &Value, causes: &mut Causes) {
     meta::labels(scheduling.get("nodeSelector"), &path.child("nodeSelector"), causes);
     let at = path.child("tolerations");
     let list = scheduling.list("tolerations");
-    let again = Again::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
+    let duplicates = Duplicates::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
     pod_template::validate::tolerations(false, list, &at, causes);
     for (i, toleration) in list.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_internal(&at.index(i), "core.Toleration", toleration);
         }
     }
@@ -59,7 +59,7 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 /// `GetWarningsForRuntimeClass`.
 fn warn(object: &Value, out: &mut Vec<String>) {
     for (label, _) in object.field("scheduling").entries("nodeSelector") {
-        if let Some(message) = node_label::deprecated(label) {
+        if let Some(message) = node_label::deprecation_message(label) {
             out.push(format!("scheduling.nodeSelector: {message}"));
         }
     }

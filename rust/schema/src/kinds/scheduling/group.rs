@@ -1,7 +1,7 @@
 //! The rules that pod groups and their templates in workloads share, as their types declare them
 //! (`pkg/apis/scheduling/v1alpha2/zz_generated.validations.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use hydrofoil_internal::InternalCauses;
 use hydrofoil_rules::check::{Check, IMMUTABLE};
@@ -61,7 +61,7 @@ pub(super) fn kept(shape: &str, now: &Value, old: &Value, at: &Path<'_>, causes:
 }
 
 /// Validate a text that is required (`validate.RequiredValue`) and has a format.
-pub(super) fn required(of: &Value, key: &'static str, format: Format, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn required_value(of: &Value, key: &'static str, format: Format, at: &Path<'_>, causes: &mut Causes) {
     match of.text(key) {
         "" => causes.need(&at.child(key)),
         text => causes.format(&at.child(key), text, format),
@@ -70,8 +70,8 @@ pub(super) fn required(of: &Value, key: &'static str, format: Format, at: &Path<
 
 /// Add `Duplicate value` for each item of a list that has the name of an earlier one (`validate.Unique`).
 pub(super) fn unique(list: &[Value], shape: &str, at: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |v| v.text("name"));
-    for (i, item) in list.iter().enumerate().filter(|(i, _)| again.at(*i)) {
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
+    for (i, item) in list.iter().enumerate().filter(|(i, _)| duplicates.is_repeat(*i)) {
         causes.duplicate_internal(&at.index(i), shape, item);
     }
 }

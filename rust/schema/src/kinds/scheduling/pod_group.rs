@@ -57,8 +57,8 @@ fn template(reference: &Value, at: &Path<'_>, causes: &mut Causes) {
         return causes.invalid_str(at, "", "must specify one of: `workload`");
     };
     let at = at.child("workload");
-    group::required(workload, "workloadName", name::long, &at, causes);
-    group::required(workload, "podGroupTemplateName", name::short, &at, causes);
+    group::required_value(workload, "workloadName", name::long, &at, causes);
+    group::required_value(workload, "podGroupTemplateName", name::short, &at, causes);
 }
 
 /// `ValidatePodGroupUpdate` and `ValidatePodGroupStatusUpdate`, and the rules that the types declare.
@@ -74,11 +74,11 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     for (key, shape) in immutable {
         group::kept(shape, spec.field(key), old.field(key), &SPEC.child(key), causes);
     }
-    gated(spec, old, causes);
+    gated_fields(spec, old, causes);
 }
 
 /// Validate the fields behind gates, which an old group can have from a server whose gates are on.
-fn gated(spec: &Value, old: &Value, causes: &mut Causes) {
+fn gated_fields(spec: &Value, old: &Value, causes: &mut Causes) {
     for (key, _) in group::GATED {
         let (now, was, at) = (spec.field(key), old.field(key), SPEC.child(key));
         match key {

@@ -43,7 +43,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
     group::unique(list, "scheduling.PodGroupTemplate", &at, causes);
     for (i, template) in list.iter().enumerate() {
         let at = at.index(i);
-        group::required(template, "name", name::short, &at, causes);
+        group::required_value(template, "name", name::short, &at, causes);
         group::policy(template.field("schedulingPolicy"), &at.child("schedulingPolicy"), causes);
     }
 }
@@ -65,7 +65,7 @@ fn controller(reference: &Value, at: &Path<'_>, causes: &mut Causes) {
         causes.format(&at.child("apiGroup"), reference.text("apiGroup"), name::long);
     }
     for key in ["kind", "name"] {
-        group::required(reference, key, name::path_segment, at, causes);
+        group::required_value(reference, key, name::path_segment, at, causes);
     }
 }
 

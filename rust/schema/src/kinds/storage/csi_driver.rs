@@ -1,6 +1,6 @@
 //! CSI drivers (`pkg/registry/storage/csidriver/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
 use hydrofoil_rules::check::{Check, IMMUTABLE};
@@ -75,10 +75,10 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     let at = SPEC.child("tokenRequests");
     let requests = spec.list("tokenRequests");
-    let again = Again::of(requests, |v| v.text("audience"));
+    let duplicates = Duplicates::of(requests, |v| v.text("audience"));
     for (i, request) in requests.iter().enumerate() {
         let at = at.index(i);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("audience"), request.text("audience"));
             continue;
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use super::class::{parameters, provisioner};
 use crate::kind::{MetadataCheck, Strategy};
@@ -69,7 +69,7 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
         let at = at.child("matchLabelExpressions");
         let expressions = term.list("matchLabelExpressions");
         let mut set: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let again = Again::of(expressions, |v| v.text("key"));
+        let duplicates = Duplicates::of(expressions, |v| v.text("key"));
         for (j, expression) in expressions.iter().enumerate() {
             let at = at.index(j);
             let values = expression.list("values");
@@ -77,15 +77,15 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
             if values.is_empty() {
                 causes.need(&values_at);
             }
-            let twice = Again::of(values, Whole);
+            let twice = Duplicates::of(values, Whole);
             for (k, value) in values.iter().enumerate() {
-                if twice.at(k) {
+                if twice.is_repeat(k) {
                     causes.duplicate(&values_at.index(k), value);
                 }
             }
             let key = expression.text("key");
             causes.format(&at.child("key"), key, label::key);
-            if again.at(j) {
+            if duplicates.is_repeat(j) {
                 causes.duplicate_str(&at.child("key"), key);
             }
             let mut list: Vec<&str> = values.iter().map(|v| v.as_str().unwrap_or("")).collect();
@@ -111,7 +111,7 @@ fn warn(object: &Value, out: &mut Vec<String>) {
         let path = path.index(i);
         let path = path.child("matchLabelExpressions");
         for (j, expression) in term.list("matchLabelExpressions").iter().enumerate() {
-            if let Some(message) = node_label::deprecated(expression.text("key")) {
+            if let Some(message) = node_label::deprecation_message(expression.text("key")) {
                 out.push(format!("{}: {message}", path.index(j).child("key")));
             }
         }

@@ -7,7 +7,7 @@ use hydrofoil_internal::InternalCauses;
 use hydrofoil_rules::check::IMMUTABLE;
 use hydrofoil_rules::conditions;
 use hydrofoil_rules::format::{Format, name};
-use hydrofoil_rules::table::text::{condition, grouped};
+use hydrofoil_rules::table::text::{condition, group_resource};
 use hydrofoil_rules::table::{Subject, cells};
 use hydrofoil_types::read::Read;
 
@@ -31,15 +31,15 @@ fn validate(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("resource");
     match of.text("resource") {
         "" => causes.required(&at.child("resource"), "resource is required to be set"),
-        plural => joined(&at.child("resource"), plural, name::label_1035, causes),
+        plural => join_causes(&at.child("resource"), plural, name::label_1035, causes),
     }
     if !of.zero("group") {
-        joined(&at.child("group"), of.text("group"), name::subdomain, causes);
+        join_causes(&at.child("group"), of.text("group"), name::subdomain, causes);
     }
 }
 
 /// Add one cause with all errors of a text.
-fn joined(at: &Path<'_>, text: &str, format: Format, causes: &mut Causes) {
+fn join_causes(at: &Path<'_>, text: &str, format: Format, causes: &mut Causes) {
     let mut errors = Vec::new();
     format(text, &mut |detail| errors.push(detail.to_owned()));
     if !errors.is_empty() {
@@ -100,5 +100,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         kind.filter(|_| c.text("status") == "True")
     };
     let state = of.status().list("conditions").iter().rev().find_map(known);
-    cells![of.name(), grouped(resource.text("resource"), resource.text("group")), state.unwrap_or("Unknown")]
+    cells![of.name(), group_resource(resource.text("resource"), resource.text("group")), state.unwrap_or("Unknown")]
 }

@@ -28,7 +28,7 @@ pub(crate) static V1: Strategy = Strategy {
     has_status: true,
     default: |_, object, _| default_v1(object),
     internal: Some(Conversion { up: convert::up, down: convert::down }),
-    storage: Some(Conversion { up: stored, down: convert::down }),
+    storage: Some(Conversion { up: to_stored, down: convert::down }),
     drop_disabled,
     validate: |req, object, causes| validate::rules(req.release(), object, None, causes),
     validate_update,
@@ -71,7 +71,7 @@ fn default_v1(object: &mut Value) {
 }
 
 /// Convert version 1 to the version that is stored, with its defaults, as objects read from the store have them.
-fn stored(object: &mut Value) {
+fn to_stored(object: &mut Value) {
     convert::up(object);
     default::v2(object);
 }

@@ -101,7 +101,7 @@ pub(crate) fn row(of: &Subject<'_>) -> Vec<Value> {
         (None, parallel @ 2..) => format!("{done}/1 of {parallel}"),
         (None, _) => format!("{done}/1"),
     };
-    let moment = |key| status.opt(key).map(|t| age::pointed(t.as_str().unwrap_or("")));
+    let moment = |key| status.opt(key).map(|t| age::pointer_time(t.as_str().unwrap_or("")));
     let duration = moment("startTime").map_or_else(String::new, |start| match moment("completionTime") {
         Some(end) => age::between(start, end),
         None => of.ago(start),

@@ -21,7 +21,7 @@ const FEWER: i64 = 10_000;
 
 /// `ValidateJob` without the metadata; the labels required of the pods depend on those they had before.
 pub(crate) fn rules(release: Release, object: &Value, old: Option<&Value>, causes: &mut Causes) {
-    generated(object, old, causes);
+    generated_selector(object, old, causes);
     let spec = object.field("spec");
     whole(release, spec, causes);
     let own = object.field("metadata").text("name");
@@ -37,7 +37,7 @@ pub(crate) fn rules(release: Release, object: &Value, old: Option<&Value>, cause
 }
 
 /// `ValidateGeneratedSelector`.
-fn generated(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+fn generated_selector(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.field("spec");
     if spec.flag("manualSelector") || !spec.has("selector") {
         return;

@@ -56,7 +56,7 @@ fn annotations(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("unverifiedUserAnnotations");
     let mut size = 0_usize;
     for (key, value) in spec.entries("unverifiedUserAnnotations") {
-        prefixed(&key.to_lowercase(), &at, causes);
+        domain_prefixed_key(&key.to_lowercase(), &at, causes);
         size = size.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
     }
     if size > ANNOTATIONS {
@@ -65,7 +65,7 @@ fn annotations(spec: &Value, causes: &mut Causes) {
 }
 
 /// `IsDomainPrefixedKey`.
-fn prefixed(key: &str, at: &Path<'_>, causes: &mut Causes) {
+fn domain_prefixed_key(key: &str, at: &Path<'_>, causes: &mut Causes) {
     if key.is_empty() {
         return causes.need(at);
     }

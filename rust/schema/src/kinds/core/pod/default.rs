@@ -117,7 +117,7 @@ fn aggregate(spec: &Value, key: &str) -> Vec<(SmolStr, Value)> {
                 peak.most(n, sidecars.get(n).unwrap_or(q));
             });
         } else {
-            each_amount(container, key, |n, q| peak.most(n, sidecars.get(n).map_or(q, |beside| added(beside, q))));
+            each_amount(container, key, |n, q| peak.most(n, sidecars.get(n).map_or(q, |beside| add(beside, q))));
         }
     }
     for (n, q) in &peak.list {
@@ -134,7 +134,7 @@ fn each_amount(container: &Value, key: &str, mut f: impl FnMut(&SmolStr, Quantit
     }
 }
 
-fn added(sum: Quantity, amount: Quantity) -> Quantity {
+fn add(sum: Quantity, amount: Quantity) -> Quantity {
     sum.with_nano(sum.nano().saturating_add(amount.nano()))
 }
 
@@ -161,7 +161,7 @@ impl Sums {
     }
 
     fn add(&mut self, name: &SmolStr, amount: Quantity) {
-        self.put(name, self.get(name).map_or(amount, |sum| added(sum, amount)));
+        self.put(name, self.get(name).map_or(amount, |sum| add(sum, amount)));
     }
 
     fn most(&mut self, name: &SmolStr, amount: Quantity) {

@@ -25,7 +25,7 @@ pub(crate) fn create(release: Release, object: &mut Value, now: Timestamp) {
     if spread_gates.iter().all(|gate| release.enabled(*gate)) {
         spread(object);
     }
-    gated(object, now);
+    scheduling_gated_condition(object, now);
 }
 
 /// `applyAppArmorVersionSkew`: the annotations of old clients become fields.
@@ -62,7 +62,7 @@ fn app_armor(object: &mut Value) {
 }
 
 /// `applySchedulingGatedCondition`.
-fn gated(object: &mut Value, now: Timestamp) {
+fn scheduling_gated_condition(object: &mut Value, now: Timestamp) {
     if object.field("spec").list("schedulingGates").is_empty() {
         return;
     }

@@ -52,7 +52,7 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
             if list == "initContainers" && !inits && before.text("restartPolicy") != "Always" {
                 continue;
             }
-            kept(
+            resources_removed(
                 now.field("resources"),
                 before.field("resources"),
                 "resource",
@@ -98,7 +98,7 @@ fn is_set(resources: &Value) -> bool {
 }
 
 /// Refuse amounts that are gone (`resourcesRemoved`).
-fn kept(new: &Value, old: &Value, noun: &str, path: &Path<'_>, causes: &mut Causes) {
+fn resources_removed(new: &Value, old: &Value, noun: &str, path: &Path<'_>, causes: &mut Causes) {
     for key in ["requests", "limits"] {
         if old.entries(key).any(|(name, _)| !new.field(key).has(name)) {
             causes.forbidden(&path.child(key), &format!("{noun} {key} cannot be removed"));
@@ -132,7 +132,7 @@ fn whole(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.has("resources") && !new.has("resources") {
         return causes.forbidden(&at, "pod-level resources cannot be removed");
     }
-    kept(new.field("resources"), old.field("resources"), "pod-level resource", &at, causes);
+    resources_removed(new.field("resources"), old.field("resources"), "pod-level resource", &at, causes);
     let mut munged = new.field("resources").clone();
     without_changes(&mut munged, old.field("resources"));
     let absent = !old.has("resources") && !is_set(&munged) && munged.list("claims").is_empty();

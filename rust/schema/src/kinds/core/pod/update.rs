@@ -2,7 +2,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use super::{resize, status};
 use crate::Request;
@@ -83,7 +83,7 @@ fn main(release: Release, object: &Value, old: &Value, path: &Path<'_>, causes: 
         munged.copy_from(old, "terminationGracePeriodSeconds");
     }
     if !old.list("schedulingGates").is_empty() {
-        gated(&mut munged, old, path, causes);
+        narrow_gated(&mut munged, old, path, causes);
     }
     if !internal::same("core.PodSpec", &munged, old) {
         causes.forbidden(path, &format!("{FIXED}{}", internal::diff("core.PodSpec", old, &munged)));
@@ -94,7 +94,7 @@ fn main(release: Release, object: &Value, old: &Value, path: &Path<'_>, causes: 
 fn tolerations(release: Release, new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let fields = ["key", "operator", "value", "effect"];
     let key = |t| fields.map(|f| Value::text(t, f));
-    let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
+    let given: KeySet<_> = new.list("tolerations").iter().map(key).collect();
     let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
     if kept {
         hydrofoil_rules::pod_template::validate::tolerations(compares(release), new.list("tolerations"), path, causes);
@@ -104,9 +104,9 @@ fn tolerations(release: Release, new: &Value, old: &Value, path: &Path<'_>, caus
 }
 
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let known = hydrofoil_rules::pod_template::validate::named(old.list("schedulingGates"));
+    let known = hydrofoil_rules::pod_template::validate::by_name(old.list("schedulingGates"));
     let gates = new.list("schedulingGates");
-    let latest = hydrofoil_rules::pod_template::validate::named(gates);
+    let latest = hydrofoil_rules::pod_template::validate::by_name(gates);
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
         // A gate that is there twice is reported once, where it is last.
@@ -118,7 +118,7 @@ fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Allow a gated pod to be narrowed: node selectors and required node affinity may grow.
-fn gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn narrow_gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if !same_field(munged, old, "nodeSelector") {
         let kept = old.entries("nodeSelector").all(|(k, v)| munged.field("nodeSelector").get(k) == Some(v));
         if !kept {
@@ -172,7 +172,7 @@ fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, ca
         return causes.forbidden(&NAMELESS, "static pods do not support ephemeral containers");
     }
     super::validate::metadata_and_spec(req.kind, object, causes);
-    let containers = hydrofoil_rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
+    let containers = hydrofoil_rules::pod_template::validate::by_name(object.field("spec").list("ephemeralContainers"));
     for before in old.field("spec").list("ephemeralContainers") {
         let name = before.text("name");
         match containers.last(&name) {

@@ -2,7 +2,7 @@
 
 mod status;
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::device_claim;
 use crate::kind::{Conversion, MetadataCheck, Request, Strategy, reset_metadata};
@@ -81,9 +81,9 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 }
 
 fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(requests, |v| v.text("name"));
+    let duplicates = Duplicates::of(requests, |v| v.text("name"));
     for (i, one) in requests.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&path.index(i), one.text("name"));
         }
     }

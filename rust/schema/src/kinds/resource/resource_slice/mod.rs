@@ -7,7 +7,8 @@ mod device;
 mod gates;
 mod validate;
 
-use hydrofoil_types::{Timestamp, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Timestamp, Value};
 
 use super::taint;
 use crate::kind::{Conversion, GenerationRule, Strategy};

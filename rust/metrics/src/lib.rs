@@ -1,5 +1,8 @@
 //! Numbers of values by bucket: what each request adds to metrics.
 
+// Input from outside must not make the server panic: each operation that could panic is reviewed.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 /// Counts by bucket, and the sum of all values.
 #[derive(Clone, Debug)]
 pub struct Histogram {

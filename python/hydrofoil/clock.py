@@ -26,7 +26,7 @@ stopwatch = time.perf_counter
 
 
 def machine_seconds() -> int:
-    """Return seconds since 1970 by the machine: TLS handshakes are judged by clients, at the time of theirs."""
+    """Return seconds since 1970 by the machine: clients validate TLS handshakes with their own clock."""
     return int(time.time())
 
 

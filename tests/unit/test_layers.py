@@ -16,10 +16,17 @@ from tests.imports import circles, graph
 @pytest.mark.parametrize(
     "crate",
     [
+        "text",
+        "metrics",
         "types",
         "codec",
         "pattern",
         "cel",
+        "internal",
+        "rules",
+        "jsonpath",
+        "custom",
+        "admit",
         "schema",
         "merge",
         "store",

@@ -11,7 +11,7 @@ from .compact import compact
 from .facts import read_facts
 from .gates import read_gates
 from .internal import InternalTypes
-from .model import minified
+from .model import VERSION, minified, read_json
 from .modules import Modules
 from .priorities import read_priorities
 from .registered import registered
@@ -19,7 +19,7 @@ from .unserved import unserved
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "python" / "hydrofoil" / "apis" / "data"
-INTERNAL = ROOT / "rust" / "schema" / "data" / "internal_types.txt"
+INTERNAL = ROOT / "rust" / "internal" / "data" / "internal_types.txt"
 UNSERVED = ROOT / "rust" / "codec" / "tests" / "data" / "unserved.json"
 
 
@@ -36,7 +36,9 @@ def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> Non
     objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
     (out / "bootstrap.json").write_bytes(minified(objects))
     (out / "registered.json").write_bytes(minified(registered(modules)))
-    (out / "gates.json").write_bytes(minified(read_gates(modules)))
+    newest = out.parent / "releases" / f"{VERSION}.json"
+    # What the modules do not have as data is kept.
+    newest.write_bytes(minified(read_json(newest) | read_gates(modules)))
     lines = InternalTypes(modules).lines()
     INTERNAL.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     openapi.pack(modules.openapi_spec, facts, catalog["resources"], out / "openapi")

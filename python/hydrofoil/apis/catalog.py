@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import orjson
 from msgspec import Struct
 
 from hydrofoil import engine
-from hydrofoil.apis.emulation import BINARY, minor_of_introduction
+from hydrofoil.apis.emulation import minor_of_introduction
 from hydrofoil.apis.enablement import enablement
-from hydrofoil.apis.gates import Gates
+from hydrofoil.apis.releases.release import Release, default_release
 
 
 class Subresource(Struct, frozen=True):
@@ -107,10 +107,19 @@ class Resource(Struct, eq=False):
 
 
 @cache
-def load_package_data() -> tuple[dict[str, Any], engine.Catalog]:
-    """Return the package data, and the built-in types made of it, which all servers of a process share."""
-    data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
-    return orjson.loads(data), engine.Catalog(data)
+def load_package_data() -> dict[str, Any]:
+    """Return the package data, which all servers of a process share."""
+    return cast("dict[str, Any]", orjson.loads(_read_package_data()))
+
+
+@lru_cache(maxsize=4)
+def load_types(minor: int, gates: tuple[str, ...]) -> engine.Catalog:
+    """Return the built-in types in a release with some gates on, which servers of the same release share."""
+    return engine.Catalog(_read_package_data(), minor, list(gates))
+
+
+def _read_package_data() -> bytes:
+    return (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
 
 
 class Catalog:
@@ -119,11 +128,12 @@ class Catalog:
     Raise EnablementError if `runtime_config` names an unknown version.
     """
 
-    def __init__(
-        self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None, minor: int = BINARY
-    ) -> None:
-        """`minor`: the version whose resources are served."""
-        raw, self.native = load_package_data()
+    def __init__(self, runtime_config: dict[str, bool] | None = None, release: Release | None = None) -> None:
+        """`release`: the version and gates whose resources are served, if they are not those by default."""
+        raw = load_package_data()
+        followed = release or default_release()
+        on = tuple(name for name, _, enabled in followed.gates.states() if enabled)
+        self.native = load_types(followed.minor, on)
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
         self.release: str = raw["release"]
@@ -137,10 +147,10 @@ class Catalog:
         self.off: set[tuple[str, str, str]] = set()
         """Group, version and plural of resources served by default but not by this server."""
         for entry in raw["resources"]:
-            if minor < minor_of_introduction(entry.get("lifecycle", {})):
+            if followed.minor < minor_of_introduction(entry.get("lifecycle", {})):
                 continue
-            if _enabled(entry, config) and (gates is None or gates.serves(entry["group"], entry["plural"])):
-                self._add(entry)
+            if _enabled(entry, config) and followed.serves(entry["group"], entry["plural"]):
+                self._add(entry, followed)
             elif entry.get("served"):
                 self.off.add((entry["group"], entry["version"], entry["plural"]))
         self.builtin = frozenset((r.group, r.version, r.plural) for r in self.resources())
@@ -207,7 +217,7 @@ class Catalog:
             found = next((served[resource.plural] for served in versions.values() if resource.plural in served), None)
         return found or resource
 
-    def _add(self, entry: dict[str, Any]) -> None:
+    def _add(self, entry: dict[str, Any], followed: Release) -> None:
         group, version, plural = entry["group"], entry["version"], entry["plural"]
         resource = Resource(
             group=group,
@@ -223,7 +233,7 @@ class Catalog:
             storage_version=tuple(entry["storage"]) if entry.get("storage") else None,
             native=self.native.resource(group, version, plural),
             subresources={s["name"]: _subresource(s) for s in entry.get("subresources", ())},
-            deprecation=_deprecation(entry, self.release),
+            deprecation=_deprecation(entry, self.release, followed),
             raw=entry,
         )
         self.groups.setdefault(group, {}).setdefault(version, {})[plural] = resource
@@ -305,20 +315,14 @@ UNSTORED = {
 }
 """Kinds of responses that are not resources."""
 
-DEPRECATED = {
-    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    ("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
-}
-"""Kinds of a current version that warn nevertheless (their registries' `DeprecatedSince`)."""
-
 
 def _minor(release: str) -> int:
     return int(release.split(".")[1])
 
 
-def _deprecation(entry: dict[str, Any], release: str) -> str:
+def _deprecation(entry: dict[str, Any], release: str, followed: Release) -> str:
     """Return upstream's warning for a kind deprecated in a release (apiserver `pkg/endpoints/deprecation`)."""
-    if text := DEPRECATED.get((entry["group"], entry["plural"])):
+    if text := followed.data.warnings.get(f"{entry['group']}/{entry['plural']}"):
         return text
     life = entry.get("lifecycle", {})
     if not life.get("deprecated") or _minor(life["deprecated"]) > _minor(release):

@@ -4,29 +4,10 @@ from __future__ import annotations
 
 import re
 
+from hydrofoil.apis.releases.data import minors
 from hydrofoil.go_text import quote
 from hydrofoil.options import Refused, Texts, words
 
-BINARY = 36
-"""The minor version of this release."""
-OLDEST = 33
-"""The oldest minor version that can be emulated."""
-ALPHA_BEFORE = dict.fromkeys(
-    (
-        "ComponentFlagz",
-        "ComponentStatusz",
-        "ConstrainedImpersonation",
-        "ExtendWebSocketsToKubelet",
-        "InPlacePodLevelResourcesVerticalScaling",
-        "InPlacePodVerticalScalingInitContainers",
-        "NodeDeclaredFeatures",
-        "RestartAllContainersOnContainerExits",
-    ),
-    36,
-)
-"""The minor versions in which features became beta: in earlier ones they are off unless switched on."""
-BETA_OFF_BEFORE = {"MutatingAdmissionPolicy": 36}
-"""The minor versions before which features were beta and off."""
 VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})(\.\d{1,9})?")
 
 
@@ -47,16 +28,17 @@ def parse_emulated_version(text: str) -> Texts:
 
 def minor_of(given: Texts) -> int:
     """Return the minor version to emulate. Raise ValueError for one that is out of range."""
+    oldest, newest = minors()[0], minors()[-1]
     if not given:
-        return BINARY
+        return newest
     version = given[-1].rpartition("=")[2].removeprefix("v")
     major, _, minor = version.partition(".")
     number = int(minor)
-    if int(major) == 1 and OLDEST <= number <= BINARY:
+    if int(major) == 1 and oldest <= number <= newest:
         return number
-    found = [f"emulation version {version} is not between [1.{OLDEST}, 1.{BINARY}.0]"]
-    if int(major) < 1 or number < OLDEST:
-        found.append(f"minCompatibilityVersion version 1.{OLDEST} is not between [1.{OLDEST}, {version}]")
+    found = [f"emulation version {version} is not between [1.{oldest}, 1.{newest}.0]"]
+    if int(major) < 1 or number < oldest:
+        found.append(f"minCompatibilityVersion version 1.{oldest} is not between [1.{oldest}, {version}]")
     raise ValueError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
 

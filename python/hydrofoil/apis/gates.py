@@ -1,29 +1,16 @@
-"""The feature gates of this release (component-base `featuregate`)."""
+"""The feature gates of a release (component-base `featuregate`)."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 
-import orjson
-
-from hydrofoil.apis.emulation import ALPHA_BEFORE, BETA_OFF_BEFORE, BINARY
+from hydrofoil.apis.releases.data import load, minors
 
 LOG = logging.getLogger("hydrofoil")
 ALL = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set every other gate of a stage that is not named itself."""
 WARNED = {"": "GA", "DEPRECATED": "deprecated"}
-
-
-RESOURCES = {
-    ("certificates.k8s.io", "clustertrustbundles"): "ClusterTrustBundle",
-    ("certificates.k8s.io", "podcertificaterequests"): "PodCertificateRequest",
-    ("scheduling.k8s.io", "podgroups"): "GenericWorkload",
-    ("scheduling.k8s.io", "workloads"): "GenericWorkload",
-    ("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
-}
-"""By group and plural: the gates that resources require (kubernetes `pkg/registry/*/rest`)."""
 
 
 class GateError(Exception):
@@ -33,25 +20,19 @@ class GateError(Exception):
 class Gates:
     """The states of all features. Raise GateError for an invalid setting."""
 
-    def __init__(self, given: Mapping[str, bool], minor: int = BINARY) -> None:
-        """`minor`: the version whose defaults count."""
-        raw = orjson.loads((files("hydrofoil.apis") / "data" / "gates.json").read_bytes())
-        self._known: dict[str, tuple[str, bool, bool]] = raw["gates"]
-        for stage, since in (("ALPHA", ALPHA_BEFORE), ("BETA", BETA_OFF_BEFORE)):
-            self._known |= {name: (stage, False, False) for name, version in since.items() if minor < version}
+    def __init__(self, given: Mapping[str, bool], minor: int | None = None) -> None:
+        """`minor`: the version whose defaults count, if it is not the newest."""
+        self._minor = minors()[-1] if minor is None else minor
+        data = load(self._minor)
+        self._known = data.gates
         self._set: dict[str, bool] = {}
         if given:
-            self._apply(given, raw["dependencies"])
+            self._apply(given, data.dependencies)
 
     def enabled(self, name: str) -> bool:
         """Report whether a feature is on."""
         found = self._set.get(name)
         return self._known[name][1] if found is None else found
-
-    def serves(self, group: str, plural: str) -> bool:
-        """Report whether a resource may be served, if its version is on."""
-        gate = RESOURCES.get((group, plural))
-        return gate is None or self.enabled(gate)
 
     def states(self) -> Iterable[tuple[str, str, bool]]:
         """Yield name, stage (empty: generally available) and state of each."""
@@ -71,7 +52,7 @@ class Gates:
                 wide = {n: value for n, (s, _, _) in self._known.items() if s == ALL[name] and n not in ALL}
                 self._set = wide | self._set | {name: value}
             elif stage == "PRE-ALPHA":
-                versions = "emulated version 1.36, min compatibility version 1.35"
+                versions = f"emulated version 1.{self._minor}, min compatibility version 1.{self._minor - 1}"
                 shown = f"{str(value).lower()}, feature is PreAlpha at {versions}"
                 found.append(f"cannot set feature gate {name} to {shown}")
         self._set |= {name: value for name, value in given.items() if name not in ALL}

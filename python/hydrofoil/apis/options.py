@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.apis.emulation import parse_emulated_version
+from hydrofoil.apis.releases.data import minors
 from hydrofoil.options import Options, Refused, Texts, boolean, flag, pairs
 
 
@@ -46,7 +47,7 @@ class ApiOptions(Options):
         "--emulated-version",
         Texts(),
         parse_emulated_version,
-        "show the resources and features of this version: 1.33 to 1.36",
+        f"show the resources and features of this version: 1.{minors()[0]} to 1.{minors()[-1]}",
         value="VERSION",
     )
     feature_gates: dict[str, bool] = flag(

@@ -215,7 +215,7 @@ def enabled_catalog(config: Config, gates: Gates, minor: int) -> Catalog:
     if config.enable_priority_and_fairness and given.get("api/all") is False:
         problems.append("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true")
     try:
-        found = Catalog(given, gates, minor)
+        found = Catalog(given, release)
     except EnablementError as e:
         problems.append(str(e))
     if problems:

@@ -12,7 +12,7 @@ import orjson
 
 from hydrofoil import __version__
 from hydrofoil.answer import Answer
-from hydrofoil.apis.emulation import OLDEST
+from hydrofoil.apis.releases.data import minors
 from hydrofoil.discovery.aggregated import (
     API_GROUP,
     API_VERSION,
@@ -46,7 +46,7 @@ def version_document(release: str, emulated: int) -> dict[str, str]:
         "emulationMajor": "1",
         "emulationMinor": str(emulated),
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": str(max(emulated - 1, OLDEST)),
+        "minCompatibilityMinor": str(max(emulated - 1, minors()[0])),
         "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
         "gitCommit": f"hydrofoil-{__version__}",
         "gitTreeState": "clean",

@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.answer import TEXT, Answer
-from hydrofoil.apis.emulation import BINARY
+from hydrofoil.apis.releases.data import minors
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
@@ -84,7 +84,7 @@ class Pages:
             "startTime": self._started,
             "uptimeSeconds": int(self._clock.seconds() - self._begun),
             "goVersion": "",
-            "binaryVersion": f"1.{BINARY}.0",
+            "binaryVersion": f"1.{minors()[-1]}.0",
             "emulationVersion": f"1.{self._minor}",
             "paths": list(PATHS),
         }

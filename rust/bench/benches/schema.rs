@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hydrofoil_bench::{Subject, catalog, definition};
-use hydrofoil_schema::custom::Definition;
+use hydrofoil_custom::Definition;
 
 fn schema(c: &mut Criterion) {
     let catalog = catalog();

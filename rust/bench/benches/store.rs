@@ -1,14 +1,14 @@
 //! The store with 100,000 objects of 1 KB.
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use hydrofoil_bench::{Subject, catalog, draft, filled, key};
+use hydrofoil_bench::{Subject, catalog, draft, fill_shard, key};
 use hydrofoil_store::{Page, Selector};
 
 const OBJECTS: usize = 100_000;
 
 fn store(c: &mut Criterion) {
     let subject = Subject::config_map(&catalog());
-    let (log, shard) = filled(&subject, OBJECTS);
+    let (log, shard) = fill_shard(&subject, OBJECTS);
     let middle = key(OBJECTS / 2);
     assert_eq!(shard.get(&middle).expect("a stored key").key().as_ref(), middle);
     c.bench_function("get", |b| b.iter(|| shard.get(&middle)));

@@ -30,7 +30,7 @@ pub fn draft(subject: &Subject) -> Draft {
 }
 
 /// Return a shard with the keys from 0, and its log.
-pub fn filled(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
+pub fn fill_shard(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
     let view = View::new(Limits::default(), None, Arc::default());
     let log = Local::open(&view, 1);
     let shard = view.shard("objects");

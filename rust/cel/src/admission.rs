@@ -80,14 +80,14 @@ impl Scripts {
                 }
                 Err(why) => {
                     named.set(name, None);
-                    Err(shown(why))
+                    Err(refusal_text(why))
                 }
             };
             made.insert(SmolStr::new(name), node);
         }
         let within = if composed { environment.clone().with_variables(&named) } else { environment.clone() };
         let script = |text: &String| {
-            let node = within.compile(text).map(|(node, _)| node).map_err(shown);
+            let node = within.compile(text).map(|(node, _)| node).map_err(refusal_text);
             (!text.trim().is_empty()).then(|| Script { text: text.clone(), node })
         };
         Self { list: texts.iter().map(script).collect(), variables: made }
@@ -141,7 +141,7 @@ impl Scripts {
     fn scope<'a>(&'a self, inputs: &Inputs<'a>, patience: Option<&'a Patience>) -> Result<Scope<'a>, Fail> {
         let of = |value: &'a Value| Val::of(value, crate::decl::any()).map(Some);
         let authorizer = Some(Val::Right(Rc::default()));
-        let own = Some(Val::Right(Rc::new(requested(inputs.request))));
+        let own = Some(Val::Right(Rc::new(right_of_request(inputs.request))));
         let values = [
             of(inputs.object)?,
             of(inputs.old)?,
@@ -165,7 +165,7 @@ impl Scripts {
 }
 
 /// Return the right of a request itself.
-fn requested(request: &Value) -> Right {
+fn right_of_request(request: &Value) -> Right {
     Right {
         stage: Stage::Resource,
         group: request.str_at(&["requestResource", "group"]).into(),
@@ -184,7 +184,7 @@ fn reason(why: Fail) -> String {
     }
 }
 
-fn shown(why: Refusal) -> String {
+fn refusal_text(why: Refusal) -> String {
     match why {
         Refusal::Issues(why) => format!("compilation failed: {why}"),
         Refusal::Instance(why) => format!("program instantiation failed: {why}"),

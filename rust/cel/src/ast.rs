@@ -107,10 +107,10 @@ pub(crate) enum Step {
 
 impl Expr {
     /// Return the dotted name if the node is a selection of identifiers.
-    pub fn qualified(&self) -> Option<String> {
+    pub fn qualified_name(&self) -> Option<String> {
         match &self.kind {
             Kind::Ident(name) => Some(name.to_string()),
-            Kind::Select { operand, field, test: false } => Some(format!("{}.{field}", operand.qualified()?)),
+            Kind::Select { operand, field, test: false } => Some(format!("{}.{field}", operand.qualified_name()?)),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@
     reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
 )]
 
-use crate::size::{LIST, PATTERN, TEXT, scaled};
+use crate::size::{LIST, PATTERN, TEXT, scale};
 use crate::value::Val;
 
 /// The formula for the cost of a call.
@@ -103,20 +103,20 @@ impl Charge {
             Self::None => 0,
             Self::One => 1,
             Self::Text(_) if matches!(args.first(), Some(Val::Cidr(_))) => 1,
-            Self::Text(factor) => scaled(size(0), factor),
-            Self::Join => scaled(result.size(), 2.0 * TEXT),
-            Self::Pattern => scaled(size(0) + 1, TEXT) * scaled(size(1), PATTERN),
-            Self::Within => scaled(size(0), TEXT) * scaled(size(1), TEXT),
+            Self::Text(factor) => scale(size(0), factor),
+            Self::Join => scale(result.size(), 2.0 * TEXT),
+            Self::Pattern => scale(size(0) + 1, TEXT) * scale(size(1), PATTERN),
+            Self::Within => scale(size(0), TEXT) * scale(size(1), TEXT),
             Self::Shorter => match (&args.first(), args.get(1)) {
                 (Some(Val::Quantity(_) | Val::Ip(_) | Val::Cidr(_) | Val::Url(_) | Val::Semver(_)), _) => 1,
-                _ => scaled(size(0).min(size(1)), TEXT),
+                _ => scale(size(0).min(size(1)), TEXT),
             },
             Self::Member => match args.get(1) {
                 Some(Val::List(list)) => list.len() as u64,
                 _ => 1,
             },
             Self::Concat => match args.first() {
-                Some(Val::Str(_) | Val::Bytes(_)) => scaled(size(0) + size(1), TEXT),
+                Some(Val::Str(_) | Val::Bytes(_)) => scale(size(0) + size(1), TEXT),
                 _ => 1,
             },
             Self::Deep => args.first().map_or(0, traversal),
@@ -134,12 +134,12 @@ impl Charge {
             }
             Self::Pairs(factor) => 1 + (size(0).saturating_mul(size(1)) as f64 * factor) as u64,
             Self::Network(cidr) => {
-                let own = scaled(2 * size(0), TEXT) + if cidr { scaled(size(0), TEXT) + 1 } else { 0 };
-                own + if matches!(args.get(1), Some(Val::Str(_))) { scaled(size(1), TEXT) } else { 0 }
+                let own = scale(2 * size(0), TEXT) + if cidr { scale(size(0), TEXT) + 1 } else { 0 };
+                own + if matches!(args.get(1), Some(Val::Str(_))) { scale(size(1), TEXT) } else { 0 }
             }
-            Self::Second => scaled(size(1), TEXT),
+            Self::Second => scale(size(1), TEXT),
             Self::Named => match args.first() {
-                Some(Val::Format(format)) => scaled(size(1) + 1, TEXT) * scaled(format.length, PATTERN),
+                Some(Val::Format(format)) => scale(size(1) + 1, TEXT) * scale(format.length, PATTERN),
                 _ => 1,
             },
         }

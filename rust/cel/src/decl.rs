@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use hydrofoil_types::{Seen, Value};
+use hydrofoil_types::{KeySet, Value};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::escape::{escape, is_reserved};
@@ -92,14 +92,14 @@ impl std::ops::Deref for Fields {
 }
 
 impl Fields {
-    pub fn named(&self, name: &str) -> Option<&Field> {
+    pub fn field(&self, name: &str) -> Option<&Field> {
         if let Some(index) = &self.index {
             return index.names.get(name).and_then(|at| self.list.get(*at));
         }
         self.list.iter().find(|f| f.name == name)
     }
 
-    fn escaped(&self, name: &str) -> Option<&Field> {
+    fn escaped_field(&self, name: &str) -> Option<&Field> {
         if let Some(index) = &self.index {
             return index.escaped.get(name).and_then(|at| self.list.get(*at));
         }
@@ -152,11 +152,11 @@ impl Decl {
     /// Return the declaration of a `JSONSchemaProps`; `None` if expressions have no access to it. `root` marks the root
     /// of a resource, whose type and name are always accessible (`SchemaDeclType`).
     pub fn compile(props: &Value, root: bool) -> Option<Arc<Self>> {
-        Self::named(props, root, ROOT)
+        Self::named_type(props, root, ROOT)
     }
 
     /// Return the declaration with a name for the type of the root.
-    pub(crate) fn named(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
+    pub(crate) fn named_type(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
         let nullable = flag(props, "nullable");
         let make = |shape, max: i64, min_size| {
             let max = max.max(0) as u64;
@@ -169,7 +169,8 @@ impl Decl {
         match if root { "object" } else { props.str_at(&["type"]) } {
             "array" => {
                 let item = props.get("items").filter(|i| i.as_object().is_some())?;
-                let item = Self::named(item, flag(item, "x-kubernetes-embedded-resource"), &format!("{name}.@idx"))?;
+                let item =
+                    Self::named_type(item, flag(item, "x-kubernetes-embedded-resource"), &format!("{name}.@idx"))?;
                 let max = props.int_at(&["maxItems"]).unwrap_or((REQUEST - 2) / (item.min_size + 1));
                 let order = match props.str_at(&["x-kubernetes-list-type"]) {
                     "set" => Order::Set,
@@ -188,7 +189,7 @@ impl Decl {
             "object" => {
                 if let Some(value) = props.get("additionalProperties").filter(|a| a.as_object().is_some()) {
                     let embedded = flag(value, "x-kubernetes-embedded-resource");
-                    let value = Self::named(value, embedded, &format!("{name}.@elem"))?;
+                    let value = Self::named_type(value, embedded, &format!("{name}.@elem"))?;
                     let max = props.int_at(&["maxProperties"]).unwrap_or((REQUEST - 2) / (value.min_size + 6));
                     return make(Shape::Map(value), max, 2);
                 }
@@ -217,8 +218,8 @@ impl Decl {
     }
 
     /// Return the same as a root of type names: nested values have types of their own where their rules are compiled.
-    pub(crate) fn rooted(&self) -> Arc<Self> {
-        self.renamed(ROOT)
+    pub(crate) fn as_root(&self) -> Arc<Self> {
+        self.rename(ROOT)
     }
 
     /// Report whether it is a root of type names.
@@ -226,7 +227,7 @@ impl Decl {
         self.name == ROOT
     }
 
-    fn renamed(&self, name: &str) -> Arc<Self> {
+    fn rename(&self, name: &str) -> Arc<Self> {
         let shape = match &self.shape {
             Shape::Dyn => Shape::Dyn,
             Shape::Any => Shape::Any,
@@ -238,15 +239,15 @@ impl Decl {
             Shape::Duration => Shape::Duration,
             Shape::Date => Shape::Date,
             Shape::Time => Shape::Time,
-            Shape::List(of, order) => Shape::List(of.renamed(&format!("{name}.@idx")), order.clone()),
-            Shape::Map(of) => Shape::Map(of.renamed(&format!("{name}.@elem"))),
+            Shape::List(of, order) => Shape::List(of.rename(&format!("{name}.@idx")), order.clone()),
+            Shape::Map(of) => Shape::Map(of.rename(&format!("{name}.@elem"))),
             Shape::Object(fields) => Shape::Object(
                 fields
                     .iter()
                     .map(|f| Field {
                         name: f.name.clone(),
                         escaped: f.escaped.clone(),
-                        decl: f.decl.renamed(&format!("{name}.{}", f.escaped.as_deref().unwrap_or(""))),
+                        decl: f.decl.rename(&format!("{name}.{}", f.escaped.as_deref().unwrap_or(""))),
                     })
                     .collect::<Vec<_>>()
                     .into(),
@@ -267,7 +268,7 @@ impl Decl {
     /// Return the declaration of a member by its name in the object.
     pub fn member(&self, name: &str) -> Option<&Arc<Self>> {
         match &self.shape {
-            Shape::Object(fields) => fields.named(name).map(|f| &f.decl),
+            Shape::Object(fields) => fields.field(name).map(|f| &f.decl),
             _ => None,
         }
     }
@@ -277,7 +278,7 @@ impl Decl {
     pub(crate) fn field(&self, escaped: &str) -> Option<&Field> {
         match &self.shape {
             Shape::Object(fields) => {
-                fields.escaped(escaped).or_else(|| fields.named(escaped).filter(|_| is_reserved(escaped)))
+                fields.escaped_field(escaped).or_else(|| fields.field(escaped).filter(|_| is_reserved(escaped)))
             }
             _ => None,
         }
@@ -297,8 +298,8 @@ fn flag(props: &Value, key: &str) -> bool {
 fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
     let mut out = Vec::new();
     let mut min_size = 2;
-    let required: Seen<&str> = props.list_at(&["required"]).iter().filter_map(Value::as_str).collect();
-    let mut seen = Seen::default();
+    let required: KeySet<&str> = props.list_at(&["required"]).iter().filter_map(Value::as_str).collect();
+    let mut seen = KeySet::default();
     let own = props.get("properties").and_then(Value::as_object);
     let meta = if root { root_fields(own) } else { Vec::new() };
     for (key, prop) in meta.iter().chain(own.into_iter().flatten()) {
@@ -307,7 +308,8 @@ fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
         }
         let embedded = flag(prop, "x-kubernetes-embedded-resource");
         let escaped = escape(key);
-        let Some(decl) = Decl::named(prop, embedded, &format_smolstr!("{name}.{}", escaped.as_deref().unwrap_or("")))
+        let Some(decl) =
+            Decl::named_type(prop, embedded, &format_smolstr!("{name}.{}", escaped.as_deref().unwrap_or("")))
         else {
             continue;
         };

@@ -41,7 +41,7 @@ impl Default for Named {
 impl Named {
     /// Add a variable, of type `dyn` if its type is unknown; the last one of a name is used.
     pub fn set(&mut self, name: &str, found: Option<Output>) {
-        let of = found.map_or(Type::Dyn, |output| stored(&output.of));
+        let of = found.map_or(Type::Dyn, |output| reduce_type(&output.of));
         if let Fields::Given(fields) = &mut Rc::make_mut(&mut self.0).fields {
             fields.insert(name.into(), of);
         }
@@ -79,7 +79,7 @@ impl Environment {
 
     /// Return the environment in which a policy is checked by the types of an object and of its parameters
     /// (`validating/typechecking.go`): the authorizer has no request there.
-    pub fn typed(object: &Arc<Decl>, params: Option<&Arc<Decl>>) -> Self {
+    pub fn of_policy(object: &Arc<Decl>, params: Option<&Arc<Decl>>) -> Self {
         let mut variables = vec![
             ("object", Type::of(object)),
             ("oldObject", Type::of(object)),
@@ -124,7 +124,7 @@ impl Environment {
     }
 
     /// Parse an expression and find its types; the error has the issues.
-    fn checked(&self, text: &str) -> Result<(Expr, Checked), String> {
+    fn infer(&self, text: &str) -> Result<(Expr, Checked), String> {
         let reported = |issues: Vec<source::Issue>| source::render(text, &issues);
         // Only device selectors, which are never run here, may bind names.
         let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(reported)?;
@@ -134,7 +134,7 @@ impl Environment {
 
     /// Compile an expression, to be run in a [`Scope`](crate::scope::Scope) of the same names.
     pub(crate) fn compile(&self, text: &str) -> Result<(Node, Output), Refusal> {
-        let (expr, checked) = self.checked(text).map_err(Refusal::Issues)?;
+        let (expr, checked) = self.infer(text).map_err(Refusal::Issues)?;
         let node = plan::plan_of(&expr, &NAMES);
         constants(&node)?;
         Ok((node, Output { of: checked.of(&expr).clone(), cost: 0 }))
@@ -142,13 +142,13 @@ impl Environment {
 
     /// Parse and check an expression without the values of its constants; the error has the issues.
     pub(crate) fn output(&self, text: &str) -> Result<Output, String> {
-        let (expr, checked) = self.checked(text)?;
+        let (expr, checked) = self.infer(text)?;
         Ok(Output { of: checked.of(&expr).clone(), cost: 0 })
     }
 
     /// Parse and check an expression; the error is the reason of its rejection.
     pub fn check(&self, text: &str) -> Result<Output, Refusal> {
-        let (expr, checked) = self.checked(text).map_err(Refusal::Issues)?;
+        let (expr, checked) = self.infer(text).map_err(Refusal::Issues)?;
         constants(&plan::plan(&expr, ""))?;
         let cost = self.device.as_ref().map_or(0, |device| cost::estimate(&expr, &checked, device));
         Ok(Output { of: checked.of(&expr).clone(), cost })
@@ -164,30 +164,30 @@ impl Output {
 
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&declared(&self.of))
+        f.write_str(&declared_name(&self.of))
     }
 }
 
 /// Return the declared name of a type, which differs from the checker's (cel-go `types.Type.String`).
-pub(crate) fn declared(of: &Type) -> String {
+pub(crate) fn declared_name(of: &Type) -> String {
     match of {
         Type::Any => "google.protobuf.Any".to_owned(),
         Type::Null => "null_type".to_owned(),
         Type::Duration => "google.protobuf.Duration".to_owned(),
         Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
-        Type::List(item) => format!("list({})", declared(item)),
-        Type::Map(key, value) => format!("map({}, {})", declared(key), declared(value)),
-        Type::Optional(value) => format!("optional_type({})", declared(value)),
-        Type::Kind(Some(inner)) => format!("type({})", declared(inner)),
+        Type::List(item) => format!("list({})", declared_name(item)),
+        Type::Map(key, value) => format!("map({}, {})", declared_name(key), declared_name(value)),
+        Type::Optional(value) => format!("optional_type({})", declared_name(value)),
+        Type::Kind(Some(inner)) => format!("type({})", declared_name(inner)),
         other => other.to_string(),
     }
 }
 
 /// Return the type of a variable, reduced as upstream does (`convertCelTypeToDeclType`).
-fn stored(of: &Type) -> Type {
+fn reduce_type(of: &Type) -> Type {
     match of {
-        Type::List(item) => Type::list(stored(item)),
-        Type::Map(key, value) => Type::map(stored(key), stored(value)),
+        Type::List(item) => Type::list(reduce_type(item)),
+        Type::Map(key, value) => Type::map(reduce_type(key), reduce_type(value)),
         Type::Bool
         | Type::Bytes
         | Type::Double

@@ -17,7 +17,7 @@ use crate::library::Native;
 use crate::patience::{Patience, STEP};
 use crate::plan::{Loop, Node};
 use crate::scope::Scope;
-use crate::size::{CHECK, LIST, MAP, MESSAGE, TEXT, scaled};
+use crate::size::{CHECK, LIST, MAP, MESSAGE, TEXT, scale};
 use crate::value::{Entries, Fail, List, Message, Out, Table, Text, Val};
 
 /// A run: the variables, and the cost so far.
@@ -58,7 +58,7 @@ impl<'a> Run<'a> {
     pub fn result(&mut self, node: &'a Node) -> Out<'a> {
         let found = self.eval(node);
         if let Some(patience) = self.patience {
-            patience.ended(self.spent.saturating_sub(self.timed));
+            patience.count_rest(self.spent.saturating_sub(self.timed));
         }
         found
     }
@@ -148,7 +148,7 @@ impl<'a> Run<'a> {
                 // An answer that is known takes no time.
                 self.pass();
                 match (subject, verb, self.scope) {
-                    (Val::Right(right), Val::Str(verb), Some(scope)) => scope.decision(&right.asked(&verb)?),
+                    (Val::Right(right), Val::Str(verb), Some(scope)) => scope.decision(&right.question(&verb)?),
                     _ => Err(Fail::overload()),
                 }
             }
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             Node::Matches(subject, pattern, cost) => match self.eval(subject)? {
                 Val::Str(text) => {
                     let length = text.chars().count() as u64;
-                    self.spend(scaled(length + 1, TEXT) * cost)?;
+                    self.spend(scale(length + 1, TEXT) * cost)?;
                     Ok(Val::Bool(pattern.matches(&text)))
                 }
                 _ => Err(Fail::overload()),
@@ -293,7 +293,7 @@ impl<'a> Run<'a> {
             let item = item?;
             let (first, second) = if fold.two { (Val::Int(i as i64), Some(item)) } else { (item, None) };
             if self.step(fold, &mut state, first, second)? {
-                self.decided(fold.step, i + 1 < list.len())?;
+                self.charge_decision(fold.step, i + 1 < list.len())?;
                 break;
             }
         }
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
     }
 
     /// Charge for a decided comprehension: its condition is evaluated once more at the next item, if there is one.
-    fn decided(&mut self, step: Step, more: bool) -> Result<(), Fail> {
+    fn charge_decision(&mut self, step: Step, more: bool) -> Result<(), Fail> {
         self.spend(match step {
             _ if !more => 0,
             Step::All => 2,
@@ -316,7 +316,7 @@ impl<'a> Run<'a> {
         for (i, key) in keys.into_iter().enumerate() {
             let second = if fold.two { Some(map.get(&key).ok_or_else(Fail::overload)??) } else { None };
             if self.step(fold, &mut state, key, second)? {
-                self.decided(fold.step, i + 1 < last)?;
+                self.charge_decision(fold.step, i + 1 < last)?;
                 break;
             }
         }
@@ -454,7 +454,7 @@ fn member<'a>(holder: &Val<'a>, field: &str) -> Result<Option<Out<'a>>, Fail> {
     match holder {
         Val::Message(message) => Ok(message.field(field).cloned().map(Ok)),
         Val::Map(map) => Ok(map.field(field)),
-        Val::List(_) => Err(Fail::unnamed()),
+        Val::List(_) => Err(Fail::list_name()),
         _ => Ok(None),
     }
 }

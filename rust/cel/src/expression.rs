@@ -9,7 +9,7 @@ use hydrofoil_types::{Map, SmolStr, Value, go};
 use crate::ast::{Expr, Kind, Literal};
 use crate::checker;
 use crate::decl::{Decl, Order, Shape};
-use crate::environment::declared;
+use crate::environment::declared_name;
 use crate::eval::Run;
 use crate::parser;
 use crate::patience::Patience;
@@ -43,7 +43,7 @@ pub struct Expression {
 
 impl Subject {
     /// Return the variable of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn by_name(name: &str) -> Option<Self> {
         [Self::Claims, Self::User, Self::Request].into_iter().find(|subject| subject.name() == name)
     }
 
@@ -76,7 +76,7 @@ impl Expression {
         constants(&node)?;
         let mut fields = BTreeSet::new();
         gather(&expr, subject.name(), &mut fields);
-        Ok(Self { node, decl, result: declared(checked.of(&expr)), fields })
+        Ok(Self { node, decl, result: declared_name(checked.of(&expr)), fields })
     }
 
     /// Return the result on a value of the variable. There is none, but an error, if a caller's patience is over.
@@ -96,22 +96,24 @@ fn plain(value: &Val<'_>) -> Result<Value, Fail> {
         Val::Bool(b) => Value::Bool(*b),
         Val::Int(n) => Value::Int(*n),
         Val::Uint(n) => i64::try_from(*n).map_or(Value::Float((*n).into()), Value::Int),
-        Val::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported(*f)))?,
+        Val::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported_number(*f)))?,
         Val::Str(text) => Value::str(&**text),
         Val::List(list) => Value::Array(list.iter().map(|item| plain(&item?)).collect::<Result<_, _>>()?),
         Val::Map(table) => {
             let mut map = Map::new();
             for key in table.keys() {
-                let (Val::Str(name), Some(found)) = (&key, table.get(&key)) else { return Err(unsupported(&key)) };
+                let (Val::Str(name), Some(found)) = (&key, table.get(&key)) else {
+                    return Err(unsupported_value(&key));
+                };
                 map.push(&**name, plain(&found?)?);
             }
             Value::Object(map)
         }
-        other => return Err(unsupported(other)),
+        other => return Err(unsupported_value(other)),
     })
 }
 
-fn unsupported(value: &Val<'_>) -> Fail {
+fn unsupported_value(value: &Val<'_>) -> Fail {
     Fail::new(format!("unsupported conversion from {} to JSON", value.kind()))
 }
 

@@ -53,7 +53,7 @@ impl Patience {
     }
 
     /// Count the rest of a run whose cost was counted in part.
-    pub(crate) fn ended(&self, cost: u64) {
+    pub(crate) fn count_rest(&self, cost: u64) {
         self.passed(cost.saturating_add(START));
     }
 

@@ -114,7 +114,7 @@ struct Planner<'n> {
 }
 
 impl Planner<'_> {
-    fn boxed(&mut self, expr: &Expr) -> Box<Node> {
+    fn plan_boxed(&mut self, expr: &Expr) -> Box<Node> {
         Box::new(self.node(expr))
     }
 
@@ -141,8 +141,8 @@ impl Planner<'_> {
                     Node::Lazy(field.clone())
                 }
             }
-            Kind::Select { operand, field, test: false } => Node::Select(self.boxed(operand), field.clone()),
-            Kind::Select { operand, field, test: true } => Node::Has(self.boxed(operand), field.clone()),
+            Kind::Select { operand, field, test: false } => Node::Select(self.plan_boxed(operand), field.clone()),
+            Kind::Select { operand, field, test: true } => Node::Has(self.plan_boxed(operand), field.clone()),
             Kind::Call(call) => self.call(call),
             Kind::List(items) => {
                 let list: Box<[_]> = items.iter().map(|(e, opt)| (self.node(e), *opt)).collect();
@@ -194,7 +194,7 @@ impl Planner<'_> {
             ("_||_", _) => Node::Or(self.all(parts)),
             ("_?_:_", [a, b, c]) => Node::If(Box::new([self.node(a), self.node(b), self.node(c)])),
             ("_?._", [operand, field]) => match &field.kind {
-                Kind::Literal(Literal::Str(field)) => Node::OptSelect(self.boxed(operand), field.clone()),
+                Kind::Literal(Literal::Str(field)) => Node::OptSelect(self.plan_boxed(operand), field.clone()),
                 _ => Node::Fail("unsupported optional field selection".to_owned()),
             },
             ("check", [subject, verb]) => Node::Check(Box::new([self.node(subject), self.node(verb)])),
@@ -205,8 +205,8 @@ impl Planner<'_> {
                 if let Kind::Literal(Literal::Str(literal)) = &pattern.kind
                     && let Ok(found) = text::pattern(literal)
                 {
-                    let cost = crate::size::scaled(literal.chars().count() as u64, crate::size::PATTERN);
-                    return Node::Matches(self.boxed(subject), found, cost);
+                    let cost = crate::size::scale(literal.chars().count() as u64, crate::size::PATTERN);
+                    return Node::Matches(self.plan_boxed(subject), found, cost);
                 }
                 self.native(call, parts)
             }

@@ -90,7 +90,7 @@ impl Program {
         let variables = [("self", this), ("oldSelf", old)];
         let checked: Checked = match checker::check(&mut expr, nodes, &variables, false) {
             // Messages print the types as if of a root schema.
-            Err(_) if !decl.is_root() => return Self::compile(text, &decl.rooted(), optional_old, kind),
+            Err(_) if !decl.is_root() => return Self::compile(text, &decl.as_root(), optional_old, kind),
             other => other.map_err(reported)?,
         };
         let fits = match kind {

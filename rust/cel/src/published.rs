@@ -16,18 +16,18 @@ const KEPT: [&str; 4] = ["type", "format", "x-kubernetes-int-or-string", "x-kube
 impl Decl {
     /// Return the declaration of a kind of an `OpenAPI` v3 document: `kind` is its group, version and kind, `name` the
     /// name of the type in messages. A kind with too many nodes has none.
-    pub fn published(document: &Value, kind: [&str; 3], name: &str) -> Option<Arc<Self>> {
+    pub fn of_openapi(document: &Value, kind: [&str; 3], name: &str) -> Option<Arc<Self>> {
         let schemas = document.at(&["components", "schemas"])?.as_object()?;
         let is = |named: &Value| ["group", "version", "kind"].map(|key| named.str_at(&[key])) == kind;
         let (own, schema) =
             schemas.iter().find(|(_, schema)| schema.list_at(&["x-kubernetes-group-version-kind"]).iter().any(is))?;
         let mut expansion = Expansion { schemas, open: vec![own.as_str()], meta: false, left: MOST };
-        Self::named(&expansion.schema(schema)?, true, name)
+        Self::named_type(&expansion.schema(schema)?, true, name)
     }
 
     /// Return the declaration of a version of a definition of custom resources. `shared` is a document that has the
     /// schema of metadata.
-    pub fn defined(definition: &Value, version: &str, shared: &Value, name: &str) -> Option<Arc<Self>> {
+    pub fn of_definition(definition: &Value, version: &str, shared: &Value, name: &str) -> Option<Arc<Self>> {
         let versions = definition.list_at(&["spec", "versions"]);
         let served = versions.iter().find(|found| found.str_at(&["name"]) == version)?;
         let schemas = shared.at(&["components", "schemas"])?.as_object()?;
@@ -36,7 +36,7 @@ impl Decl {
             Some(schema) => expansion.resource(schema)?,
             None => Value::Object(Map::new()),
         };
-        Self::named(&schema, true, name)
+        Self::named_type(&schema, true, name)
     }
 }
 

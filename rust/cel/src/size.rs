@@ -22,9 +22,9 @@ pub(crate) const CHECK: u64 = 350_000;
 
 impl Range {
     pub const UNKNOWN: Self = Self { min: 0, max: u64::MAX };
-    pub const ZERO: Self = Self::fixed(0);
+    pub const ZERO: Self = Self::exactly(0);
 
-    pub const fn fixed(n: u64) -> Self {
+    pub const fn exactly(n: u64) -> Self {
         Self { min: n, max: n }
     }
 
@@ -37,7 +37,7 @@ impl Range {
     }
 
     pub fn factor(self, factor: f64) -> Self {
-        Self { min: scaled(self.min, factor), max: scaled(self.max, factor) }
+        Self { min: scale(self.min, factor), max: scale(self.max, factor) }
     }
 
     pub fn union(self, other: Self) -> Self {
@@ -46,6 +46,6 @@ impl Range {
 }
 
 /// Return the product rounded up. A float beyond the largest number is converted to that number.
-pub(crate) fn scaled(n: u64, factor: f64) -> u64 {
+pub(crate) fn scale(n: u64, factor: f64) -> u64 {
     (n as f64 * factor).ceil() as u64
 }

@@ -39,7 +39,7 @@ impl Token<'_> {
     }
 
     /// Return its form in messages.
-    pub fn shown(&self) -> String {
+    pub fn text(&self) -> String {
         if self.kind == Kind::End { "'<EOF>'".to_owned() } else { format!("'{}'", self.text) }
     }
 }
@@ -87,14 +87,14 @@ fn bad(rest: &str) -> usize {
     match b[0] {
         b'=' | b'&' | b'|' => through(1),
         b'`' => through(1 + b[1..].iter().take_while(|b| is_escapable(**b)).count()),
-        b'"' | b'\'' if b.get(1) == Some(&b[0]) && b.get(2) == Some(&b[0]) => unclosed(rest, 3, true),
-        b'"' | b'\'' => unclosed(rest, 1, false),
+        b'"' | b'\'' if b.get(1) == Some(&b[0]) && b.get(2) == Some(&b[0]) => unclosed_end(rest, 3, true),
+        b'"' | b'\'' => unclosed_end(rest, 1, false),
         _ => through(0),
     }
 }
 
 /// Return the end of an unterminated literal, or of its first invalid escape.
-fn unclosed(rest: &str, from: usize, lines: bool) -> usize {
+fn unclosed_end(rest: &str, from: usize, lines: bool) -> usize {
     let mut at = from;
     while let Some(c) = rest[at..].chars().next() {
         match c {
@@ -131,7 +131,7 @@ fn is_escapable(b: u8) -> bool {
 }
 
 fn word(rest: &str) -> Option<(Kind, usize)> {
-    if let Some(length) = quoted(rest) {
+    if let Some(length) = quoted_length(rest) {
         let bytes = rest[..length].find(['"', '\'']).is_some_and(|end| rest[..end].contains(['b', 'B']));
         return Some((if bytes { Kind::Bytes } else { Kind::String }, length));
     }
@@ -179,7 +179,7 @@ fn number(b: &[u8]) -> (Kind, usize) {
 }
 
 /// Return the length of a literal in quotes with its prefix.
-fn quoted(rest: &str) -> Option<usize> {
+fn quoted_length(rest: &str) -> Option<usize> {
     let b = rest.as_bytes();
     let mut at = 0;
     let mut raw = false;

@@ -15,7 +15,7 @@ pub fn issues(
     texts: &[String],
     most: usize,
 ) -> Option<Vec<Option<String>>> {
-    let environment = Environment::typed(object, params);
+    let environment = Environment::of_policy(object, params);
     let mut named = Named::default();
     for (name, text) in variables {
         let within = environment.clone().with_variables(&named);

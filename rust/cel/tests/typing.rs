@@ -41,7 +41,7 @@ fn document() -> Value {
 }
 
 fn deployment() -> Arc<Decl> {
-    Decl::published(&document(), ["apps", "v1", "Deployment"], "Deployment7").expect("the kind is published")
+    Decl::of_openapi(&document(), ["apps", "v1", "Deployment"], "Deployment7").expect("the kind is published")
 }
 
 fn issue(object: &Arc<Decl>, text: &str) -> Option<String> {
@@ -80,7 +80,7 @@ fn members_have_the_types_of_the_schema() {
 
 #[test]
 fn a_kind_that_is_not_published_has_no_type() {
-    assert!(Decl::published(&document(), ["apps", "v1", "Absent"], "Absent").is_none());
+    assert!(Decl::of_openapi(&document(), ["apps", "v1", "Absent"], "Absent").is_none());
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn parameters_and_variables_are_typed() {
                 "template": {"type": "object", "x-kubernetes-embedded-resource": true}
             }}}}]}}"#,
     );
-    let params = Decl::defined(&definition, "v1", &document(), "Limit7").expect("the version is defined");
+    let params = Decl::of_definition(&definition, "v1", &document(), "Limit7").expect("the version is defined");
     let variables = [("most".to_owned(), "params.most".to_owned()), ("bad".to_owned(), "params.bad".to_owned())];
     let texts = [
         "object.spec.replicas <= variables.most",
@@ -107,10 +107,10 @@ fn parameters_and_variables_are_typed() {
     let found = issues(&object, Some(&params), &variables, &texts, 1 << 20).expect("few");
     assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, true, false, true]);
     assert!(found[5].as_deref().is_some_and(|why| why.contains("undefined field 'least'")));
-    let bare = Decl::defined(&definition, "v2", &document(), "Limit8").expect("the version is defined");
+    let bare = Decl::of_definition(&definition, "v2", &document(), "Limit8").expect("the version is defined");
     assert_eq!(issue(&bare, "object.metadata.name == object.kind"), None);
     assert!(issue(&bare, "object.metadata.labels == {}").is_some());
-    assert!(Decl::defined(&definition, "v3", &document(), "Limit9").is_none());
+    assert!(Decl::of_definition(&definition, "v3", &document(), "Limit9").is_none());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_definition_that_repeats_metadata_everywhere_is_not_expanded() {
         r#"{{"spec": {{"versions": [{{"name": "v1", "schema": {{"openAPIV3Schema": {{"type": "object", "properties": {{{}}}}}}}}}]}}}}"#,
         many.join(",")
     ));
-    assert!(Decl::defined(&definition, "v1", &document(), "Large").is_none());
+    assert!(Decl::of_definition(&definition, "v1", &document(), "Large").is_none());
 }
 
 #[test]

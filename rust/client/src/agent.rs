@@ -1,6 +1,6 @@
 //! An agent sends requests over one connection and reads their answers.
 
-use crate::event::shown;
+use crate::event::excerpt;
 use crate::http::Head;
 use crate::plan::Owned;
 use crate::world::{Timing, World};
@@ -71,12 +71,12 @@ pub(crate) trait Agent {
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong>;
 
     /// The answer has a status that it does not want.
-    fn refused(&mut self, _: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
-        Err(Wrong(format!("{}: status {status}: {}", self.name(), shown(body))))
+    fn refuse(&mut self, _: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+        Err(Wrong(format!("{}: status {status}: {}", self.name(), excerpt(body))))
     }
 
     /// The connection was lost, after the request was sent, and before the answer was complete.
-    fn lost(&mut self, _: &mut World) {}
+    fn lose(&mut self, _: &mut World) {}
 
     /// The object whose creation has no answer yet.
     fn pending(&self, _: &World) -> Option<Owned> {

@@ -97,7 +97,7 @@ impl Board {
     }
 
     /// Note a write that is sent now; return its number.
-    pub(crate) fn sent(&mut self, number: u32, now: u64, change: Change) -> u32 {
+    pub(crate) fn note_send(&mut self, number: u32, now: u64, change: Change) -> u32 {
         let object = &mut self.objects[number as usize];
         let write = Write { sent: now.max(1), ..Write::default() };
         if self.pods && change == Change::Delete {
@@ -108,7 +108,7 @@ impl Board {
     }
 
     /// Note the answer to the last write of an object.
-    pub(crate) fn acked(&mut self, number: u32, now: u64, version: u64) -> Result<(), Wrong> {
+    pub(crate) fn note_answer(&mut self, number: u32, now: u64, version: u64) -> Result<(), Wrong> {
         let object = &mut self.objects[number as usize];
         let Some((write, before)) = object.writes.split_last_mut() else { return Ok(()) };
         if let Some(end) = before.last_mut().filter(|end| end.change == Change::End) {
@@ -154,7 +154,7 @@ impl Board {
     }
 
     /// Note that an event was seen with this version; return its write.
-    fn seen(&mut self, number: u32, index: usize, version: u64) -> Result<Write, Wrong> {
+    fn note_event(&mut self, number: u32, index: usize, version: u64) -> Result<Write, Wrong> {
         let object = &mut self.objects[number as usize];
         let name = || churn_name(number);
         let before = index.checked_sub(1).map(|i| &object.writes[i]);
@@ -172,7 +172,7 @@ impl Board {
     }
 
     /// Check an event of a watcher of the collection against the writes and all other watchers. Return its write.
-    pub(crate) fn shared(&mut self, place: &mut Place, event: &Event<'_>, mark: Mark) -> Result<Write, Wrong> {
+    pub(crate) fn check_event(&mut self, place: &mut Place, event: &Event<'_>, mark: Mark) -> Result<Write, Wrong> {
         let (number, index) = self.write_of(mark, event)?;
         let here = Seen { number, version: event.version, deletes: event.kind == Kind::Deleted, index };
         let write = match self.sequence.get(place.count) {
@@ -180,7 +180,7 @@ impl Board {
             Some(due) => return Err(self.mismatch(*due, here)),
             None if event.version <= place.version => return Err(late(&churn_name(number), event.version)),
             None => {
-                let write = self.seen(number, index, event.version)?;
+                let write = self.note_event(number, index, event.version)?;
                 if write.shared {
                     return Err(late(&churn_name(number), event.version));
                 }
@@ -212,7 +212,7 @@ impl Board {
     }
 
     /// Take the event that is due, known by its print. Return its write and version.
-    pub(crate) fn known(&self, place: &mut Place) -> (Write, u64) {
+    pub(crate) fn take_due(&self, place: &mut Place) -> (Write, u64) {
         let Seen { number, version, index, .. } = self.sequence[place.count];
         place.count += 1;
         place.version = version;
@@ -220,7 +220,7 @@ impl Board {
     }
 
     /// Check the state of an object in a list.
-    pub(crate) fn listed(&self, mark: Mark, version: u64, pods: bool) -> Result<(), Wrong> {
+    pub(crate) fn check_listed(&self, mark: Mark, version: u64, pods: bool) -> Result<(), Wrong> {
         let name = churn_name(mark.number);
         let writes = self.objects.get(mark.number as usize).map_or(&[][..], |object| &object.writes);
         let Some(write) = writes.get(mark.write as usize) else {
@@ -267,7 +267,7 @@ impl Board {
             let (name, due) = (churn_name(number), place.count);
             return Err(Wrong(format!("the event of {name}, write {due}, is lost or out of order")));
         }
-        let write = self.seen(number, index, event.version)?;
+        let write = self.note_event(number, index, event.version)?;
         place.count += 1;
         place.version = event.version;
         Ok(write)
@@ -319,14 +319,14 @@ mod tests {
         for number in 0..count {
             board.objects.push(Object::default());
             for step in 0..3 {
-                board.sent(number, 1, [Change::Create, Change::Update, Change::Delete][step as usize]);
-                board.acked(number, 2, u64::from(10 * (number + 1) + step) * u64::from(step != 2)).unwrap();
+                board.note_send(number, 1, [Change::Create, Change::Update, Change::Delete][step as usize]);
+                board.note_answer(number, 2, u64::from(10 * (number + 1) + step) * u64::from(step != 2)).unwrap();
             }
         }
         board
     }
 
-    fn made(kind: Kind, version: u64, mark: Mark, raw: &[u8]) -> Event<'_> {
+    fn make_event(kind: Kind, version: u64, mark: Mark, raw: &[u8]) -> Event<'_> {
         let (facts, mark, format) = (Facts::default(), Some(mark), Format::Json);
         Event { kind, version, mark, data: None, object: raw, facts, raw, format }
     }
@@ -343,9 +343,9 @@ mod tests {
     fn follow(board: &mut Board, events: &[(Kind, u64, Mark)], watched: Option<u32>) -> Result<Place, Wrong> {
         let mut place = Place::default();
         for &(kind, version, mark) in events {
-            let event = made(kind, version, mark, b"");
+            let event = make_event(kind, version, mark, b"");
             match watched {
-                None => board.shared(&mut place, &event, mark)?,
+                None => board.check_event(&mut place, &event, mark)?,
                 Some(number) => board.own(&mut place, number, &event, mark)?,
             };
         }
@@ -419,15 +419,15 @@ mod tests {
         for lost in 0..4 {
             let mut board = Board { pods: true, objects: vec![Object::default()], ..Board::default() };
             for change in [Change::Create, Change::Delete] {
-                board.sent(0, 1, change);
-                board.acked(0, 2, 0).unwrap();
+                board.note_send(0, 1, change);
+                board.note_answer(0, 2, 0).unwrap();
             }
             let mut place = Place::default();
             let mark = Mark { place: CHURN, number: 0, write: 0 };
             let mut wrong = false;
             for (_, &(kind, version, raw)) in events.iter().enumerate().filter(|(at, _)| *at != lost) {
-                let event = made(kind, version, mark, raw.as_bytes());
-                wrong |= board.shared(&mut place, &event, mark).is_err();
+                let event = make_event(kind, version, mark, raw.as_bytes());
+                wrong |= board.check_event(&mut place, &event, mark).is_err();
             }
             assert_eq!(!wrong && board.due() == Some(place.count), lost == 3, "{lost}");
         }
@@ -452,8 +452,8 @@ mod tests {
         assert!(follow(&mut board(1), &changed, None).is_err());
         let mut board = Board::default();
         board.objects.push(Object::default());
-        board.sent(0, 1, Change::Create);
+        board.note_send(0, 1, Change::Create);
         follow(&mut board, &events(1)[..1], None).unwrap();
-        assert!(board.acked(0, 2, 11).is_err(), "an answer after the event is held against it");
+        assert!(board.note_answer(0, 2, 11).is_err(), "an answer after the event is held against it");
     }
 }

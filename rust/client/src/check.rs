@@ -44,7 +44,7 @@ impl Items for Taking<'_> {
         self.world.known.print(self.encoding, Shape::Item, self.place.next)
     }
 
-    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+    fn take_known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
         if self.due().begins(raw) && self.place.next < self.world.plan.objects {
             self.place.next += 1;
             return Ok(true);
@@ -64,12 +64,12 @@ impl Items for Taking<'_> {
             return Err(Wrong(format!("the row of {name} shows {cell:?} as its name")));
         }
         let mark = own_mark(object);
-        match numbered(facts.name) {
+        match split_name(facts.name) {
             Some((b"bench-", number)) => {
                 self.namespace(&facts)?;
                 due(&mut self.place.next, number, self.world.plan.objects)?;
                 self.world.known.check(encoding, object, &facts, number)?;
-                self.world.known.shown(encoding, Shape::Item, number, raw);
+                self.world.known.note_object(encoding, Shape::Item, number, raw);
                 Ok(())
             }
             Some((b"churn-", number)) => {
@@ -108,7 +108,7 @@ impl Taking<'_> {
         if self.encoding.has_data() && (data != Some((number, true)) || !self.world.filled(object, facts)) {
             return Err(Wrong(format!("{name} is listed with other data than was written")));
         }
-        self.world.board.listed(mark, facts.version, self.world.plan.resource == Resource::Pods)
+        self.world.board.check_listed(mark, facts.version, self.world.plan.resource == Resource::Pods)
     }
 }
 
@@ -119,7 +119,7 @@ fn cell(row: &[u8]) -> Option<&[u8]> {
 }
 
 /// Prefix and number of the name of an object of ours.
-fn numbered(name: &[u8]) -> Option<(&[u8], u32)> {
+fn split_name(name: &[u8]) -> Option<(&[u8], u32)> {
     let (prefix, digits) = name.split_at_checked(6)?;
     let number = digits.iter().all(u8::is_ascii_digit).then(|| std::str::from_utf8(digits).ok())??;
     (digits.len() >= 8).then_some((prefix, number.parse().ok()?))
@@ -285,7 +285,7 @@ impl Unpacked {
     /// Check the body; whether it was the same as the one before.
     pub(crate) fn finish(&mut self, world: &mut World, more: bool) -> Result<bool, Wrong> {
         if !self.packed {
-            self.ended(world, more)?;
+            self.complete(world, more)?;
             return Ok(false);
         }
         match self.same {
@@ -302,12 +302,12 @@ impl Unpacked {
         let rest = std::mem::take(decoder.get_mut());
         self.listed.feed(world, &rest)?;
         ended.map_err(|e| self.listed.at(&format!("a packed list: {e}")))?;
-        self.ended(world, more)?;
+        self.complete(world, more)?;
         std::mem::swap(&mut self.known, &mut self.current);
         Ok(false)
     }
 
-    fn ended(&mut self, world: &World, more: bool) -> Result<(), Wrong> {
+    fn complete(&mut self, world: &World, more: bool) -> Result<(), Wrong> {
         self.listed.finish(world, more)?;
         self.version = self.listed.text("resourceVersion").unwrap_or_default();
         Ok(())
@@ -359,13 +359,13 @@ mod tests {
         format!("{{{head},\"items\":[{items}]}}\n").into_bytes()
     }
 
-    fn packed(body: &[u8]) -> Vec<u8> {
+    fn compress(body: &[u8]) -> Vec<u8> {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         encoder.write_all(body).unwrap();
         encoder.finish().unwrap()
     }
 
-    fn checked(world: &mut World, list: &mut Unpacked, bytes: &[u8], gzip: bool, at: usize) -> Result<bool, Wrong> {
+    fn check_piece(world: &mut World, list: &mut Unpacked, bytes: &[u8], gzip: bool, at: usize) -> Result<bool, Wrong> {
         list.begin(gzip, 0);
         list.feed(world, &bytes[..at])?;
         list.feed(world, &bytes[at..])?;
@@ -392,12 +392,12 @@ mod tests {
             .replace("\"items\":[]}", "\"more\":[{}]}")
             .replace(r#""kind""#, &format!(r#""items":[{}],"kind""#, items(&world, &[0, 1, 2, 3]).join(",")));
         for (bytes, gzip) in
-            [(packed(&plain), true), (plain, false), (spaced.into_bytes(), false), (reordered.into_bytes(), false)]
+            [(compress(&plain), true), (plain, false), (spaced.into_bytes(), false), (reordered.into_bytes(), false)]
         {
             for at in 0..=bytes.len() {
                 let mut list = list();
-                assert_eq!(checked(&mut world, &mut list, &bytes, gzip, at), Ok(false), "{at}");
-                assert_eq!(checked(&mut world, &mut list, &bytes, gzip, at), Ok(gzip), "the same again");
+                assert_eq!(check_piece(&mut world, &mut list, &bytes, gzip, at), Ok(false), "{at}");
+                assert_eq!(check_piece(&mut world, &mut list, &bytes, gzip, at), Ok(gzip), "the same again");
             }
         }
     }
@@ -415,12 +415,12 @@ mod tests {
             for gzip in [false, true] {
                 let mut world = world("json");
                 let (right, wrong) = (body(&items(&world, &[0, 1, 2, 3])), body(&items(&world, numbers)));
-                let bytes = |body: &[u8]| if gzip { packed(body) } else { body.to_vec() };
+                let bytes = |body: &[u8]| if gzip { compress(body) } else { body.to_vec() };
                 let mut list = list();
-                checked(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
-                let Wrong(why) = checked(&mut world, &mut list, &bytes(&wrong), gzip, 9).unwrap_err();
+                check_piece(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
+                let Wrong(why) = check_piece(&mut world, &mut list, &bytes(&wrong), gzip, 9).unwrap_err();
                 assert!(why.contains(named), "{why}");
-                checked(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
+                check_piece(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
             }
         }
     }
@@ -444,16 +444,16 @@ mod tests {
                 let mut world = world("json");
                 let mut objects = items(&world, &[0, 1, 2, 3]);
                 for (number, object) in objects.iter().enumerate() {
-                    world.known.created(number as u32, object.as_bytes());
+                    world.known.note_creation(number as u32, object.as_bytes());
                 }
                 let mut list = list();
                 for _ in 0..right {
-                    checked(&mut world, &mut list, &body(&objects), false, 0).unwrap();
+                    check_piece(&mut world, &mut list, &body(&objects), false, 0).unwrap();
                 }
                 let wrong = objects[2].replace(from, to);
                 assert_ne!(wrong, objects[2]);
                 objects[2] = wrong;
-                let Wrong(why) = checked(&mut world, &mut list, &body(&objects), false, 0).unwrap_err();
+                let Wrong(why) = check_piece(&mut world, &mut list, &body(&objects), false, 0).unwrap_err();
                 assert!(why.contains("00000002"), "{from}: {why}");
             }
         }
@@ -463,18 +463,21 @@ mod tests {
     fn a_list_that_is_cut_off_or_broken_is_wrong() {
         let mut world = world("json");
         let plain = body(&items(&world, &[0, 1, 2, 3]));
-        let gzip = packed(&plain);
+        let gzip = compress(&plain);
         for (bytes, gzip) in [(&plain[..plain.len() - 2], false), (&gzip[..gzip.len() - 3], true), (&gzip[..9], true)] {
-            let Wrong(why) = checked(&mut world, &mut list(), bytes, gzip, 0).unwrap_err();
+            let Wrong(why) = check_piece(&mut world, &mut list(), bytes, gzip, 0).unwrap_err();
             assert!(why.contains("bench-0"), "{why}");
         }
         let mut broken = gzip.clone();
         let at = broken.len() - 6;
         broken[at] ^= 1;
         let mut list = list();
-        assert!(checked(&mut world, &mut list, &gzip, true, 3).is_ok());
-        assert!(checked(&mut world, &mut list, &broken, true, 3).is_err(), "a checksum");
-        assert!(checked(&mut world, &mut list, &gzip[..gzip.len() - 1], true, 3).is_err(), "a part of a known body");
+        assert!(check_piece(&mut world, &mut list, &gzip, true, 3).is_ok());
+        assert!(check_piece(&mut world, &mut list, &broken, true, 3).is_err(), "a checksum");
+        assert!(
+            check_piece(&mut world, &mut list, &gzip[..gzip.len() - 1], true, 3).is_err(),
+            "a part of a known body"
+        );
     }
 
     #[test]
@@ -483,7 +486,7 @@ mod tests {
         let text = String::from_utf8(body(&items(&world, &[0, 1, 2, 3]))).unwrap();
         for (from, to) in [("ConfigMapList", "PodList"), (r#"n":"20""#, r#"n":"19""#), (r#"n":"20""#, r#"n":"""#)] {
             let wrong = text.replacen(from, to, 1);
-            assert!(checked(&mut world, &mut list(), wrong.as_bytes(), false, 0).is_err(), "{to}");
+            assert!(check_piece(&mut world, &mut list(), wrong.as_bytes(), false, 0).is_err(), "{to}");
         }
     }
 
@@ -492,6 +495,6 @@ mod tests {
         let mut world = world("json");
         let mut objects = items(&world, &[0, 1, 2, 3]);
         objects.push(r#"{"metadata":{"name":"kube-root-ca.crt","resourceVersion":"3"}}"#.to_owned());
-        assert!(checked(&mut world, &mut list(), &body(&objects), false, 0).is_ok());
+        assert!(check_piece(&mut world, &mut list(), &body(&objects), false, 0).is_ok());
     }
 }

@@ -113,10 +113,10 @@ impl Loop<'_> {
                 self.publish();
                 self.look()?;
             }
-            if self.begun && !self.settled && self.satisfied(false)? {
+            if self.begun && !self.settled && self.is_satisfied(false)? {
                 self.settle();
             }
-            if self.settled && over.is_none() && self.satisfied(true)? {
+            if self.settled && over.is_none() && self.is_satisfied(true)? {
                 over = Some(self.world.now);
             }
             if let Some(since) = over {
@@ -299,12 +299,12 @@ impl Loop<'_> {
         if let Err(fault) = connection.writable(&mut self.meter) {
             return self.fault(at, fault);
         }
-        self.opened(at);
+        self.note_ready(at);
         Ok(())
     }
 
     /// A connection may have become ready.
-    fn opened(&mut self, at: usize) {
+    fn note_ready(&mut self, at: usize) {
         let slot = &mut self.slots[at];
         if !slot.opening || !slot.connection.as_ref().is_some_and(Connection::ready) {
             return;
@@ -328,7 +328,7 @@ impl Loop<'_> {
             let (exchange, world) = (&mut slot.exchange, &mut *self.world);
             let read = connection.read(&mut self.buffer, &mut self.meter, &mut |bytes| exchange.take(world, bytes));
             let outcome = match read {
-                Ok(Read1::Ended) => exchange.ended(world).map(|()| Read1::Ended),
+                Ok(Read1::Ended) => exchange.connection_end(world).map(|()| Read1::Ended),
                 other => other,
             };
             // Only the answer to a watch has no end: every other one may be cut off again and again.
@@ -336,7 +336,7 @@ impl Loop<'_> {
                 slot.failures = 0;
             }
             if slot.opening {
-                self.opened(at);
+                self.note_ready(at);
             }
             match outcome {
                 Err(fault) => return self.fault(at, fault),
@@ -346,7 +346,7 @@ impl Loop<'_> {
                 }
                 Ok(read) => {
                     self.after(at)?;
-                    self.naps.drained(read == Read1::Drained && self.slots[at].exchange.flows());
+                    self.naps.note_drained(read == Read1::Drained && self.slots[at].exchange.flows());
                     if read == Read1::Drained && !ended || self.slots[at].connection.is_none() {
                         return Ok(());
                     }
@@ -399,7 +399,7 @@ impl Loop<'_> {
             self.world.reconnects += 1;
         }
         if slot.exchange.stage == Stage::Busy {
-            slot.exchange.agent.lost(self.world);
+            slot.exchange.agent.lose(self.world);
         }
         slot.exchange.stage = Stage::Free;
         slot.failures += 1;
@@ -468,7 +468,7 @@ impl Loop<'_> {
     }
 
     /// Whether all work is done and all that is watched has arrived, to those that are late as well.
-    fn satisfied(&mut self, late: bool) -> Result<bool, String> {
+    fn is_satisfied(&mut self, late: bool) -> Result<bool, String> {
         if self.active > 0 {
             return Ok(false);
         }

@@ -139,11 +139,11 @@ impl Exchange {
             return Ok(());
         }
         self.stage = Stage::Over;
-        Ok(self.agent.refused(world, head.status, &body)?)
+        Ok(self.agent.refuse(world, head.status, &body)?)
     }
 
     /// The server has ended the connection: complete the answer if that is its end.
-    pub(crate) fn ended(&mut self, world: &mut World) -> Result<(), Fault> {
+    pub(crate) fn connection_end(&mut self, world: &mut World) -> Result<(), Fault> {
         if self.stage == Stage::Busy {
             if self.reader.open_ended() {
                 self.close = true;

@@ -94,7 +94,7 @@ impl Reader {
                     if !complete {
                         return Ok((taken, None));
                     }
-                    let (head, state) = parsed(&self.line)?;
+                    let (head, state) = parse_head(&self.line)?;
                     self.line.clear();
                     if (100..200).contains(&head.status) {
                         continue;
@@ -180,7 +180,7 @@ impl Reader {
     }
 }
 
-fn parsed(head: &[u8]) -> Result<(Head, State), Malformed> {
+fn parse_head(head: &[u8]) -> Result<(Head, State), Malformed> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let line = lines.next().unwrap_or_default();

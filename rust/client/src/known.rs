@@ -54,7 +54,7 @@ impl Known {
     }
 
     /// Note the answer to the creation of an object, in JSON.
-    pub(crate) fn created(&mut self, number: u32, answer: &[u8]) {
+    pub(crate) fn note_creation(&mut self, number: u32, answer: &[u8]) {
         let facts = Facts::of(Format::Json, answer);
         let (meta, content) = digest(Format::Json, answer).unwrap_or_default();
         *self.seed(number) = Seed { version: facts.version, uid: facts.uid.to_vec(), meta, content };
@@ -71,7 +71,7 @@ impl Known {
     }
 
     /// Note that these bytes show an object.
-    pub(crate) fn shown(&mut self, encoding: Encoding, shape: Shape, number: u32, raw: &[u8]) {
+    pub(crate) fn note_object(&mut self, encoding: Encoding, shape: Shape, number: u32, raw: &[u8]) {
         let (prints, number) = (self.prints(encoding, shape), number as usize);
         if prints.len() <= number {
             prints.resize(number + 1, Print::default());
@@ -127,7 +127,7 @@ impl Known {
         }
         seed.version = facts.version;
         seed.uid = facts.uid.to_vec();
-        self.shown(encoding, Shape::Object, number, object);
+        self.note_object(encoding, Shape::Object, number, object);
         Ok(())
     }
 

@@ -23,7 +23,7 @@ impl Naps {
     }
 
     /// A connection has no more bytes for now; `flows`: more of a large answer is about to arrive.
-    pub(crate) fn drained(&mut self, flows: bool) {
+    pub(crate) fn note_drained(&mut self, flows: bool) {
         self.flows |= flows;
     }
 

@@ -28,7 +28,7 @@ pub(crate) trait Items {
     /// The print of the object that is due, where it is known.
     fn due(&self) -> Print;
     /// Take these bytes if they are the object that is due; report whether they were.
-    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong>;
+    fn take_known(&mut self, raw: &[u8]) -> Result<bool, Wrong>;
     /// Take an object.
     fn item(&mut self, raw: &[u8]) -> Result<(), Wrong>;
 }
@@ -45,7 +45,7 @@ pub(crate) struct Pieces {
     listed: bool,
 }
 
-fn broken() -> Wrong {
+fn malformed_list() -> Wrong {
     Wrong("a list that is malformed".to_owned())
 }
 
@@ -53,23 +53,23 @@ fn broken() -> Wrong {
 fn field(bytes: &[u8]) -> Result<Option<(u64, u64, usize)>, Wrong> {
     let mut rest = bytes;
     let Some(key) = protobuf::varint(&mut rest) else {
-        return if bytes.len() > 10 { Err(broken()) } else { Ok(None) };
+        return if bytes.len() > 10 { Err(malformed_list()) } else { Ok(None) };
     };
     let size = match key & 7 {
         2 => match protobuf::varint(&mut rest) {
             Some(size) => size,
-            None => return if bytes.len() > 20 { Err(broken()) } else { Ok(None) },
+            None => return if bytes.len() > 20 { Err(malformed_list()) } else { Ok(None) },
         },
         0 => {
             let mut after = rest;
             match protobuf::varint(&mut after) {
                 Some(_) => (rest.len() - after.len()) as u64,
-                None => return if rest.len() > 10 { Err(broken()) } else { Ok(None) },
+                None => return if rest.len() > 10 { Err(malformed_list()) } else { Ok(None) },
             }
         }
         1 => 8,
         5 => 4,
-        _ => return Err(broken()),
+        _ => return Err(malformed_list()),
     };
     Ok(Some((key >> 3, size, bytes.len() - rest.len())))
 }
@@ -120,7 +120,7 @@ impl Pieces {
                 rest = &rest[more..];
                 joined.drain(..taken);
                 if joined.len() > MOST {
-                    return Err(broken());
+                    return Err(malformed_list());
                 }
             }
             self.kept = joined;
@@ -156,7 +156,7 @@ impl Pieces {
         size: impl FnOnce() -> Result<Option<usize>, Wrong>,
     ) -> Result<Option<usize>, Wrong> {
         let due = items.due().size();
-        if due > 0 && due <= rest.len() && items.known(&rest[..due])? {
+        if due > 0 && due <= rest.len() && items.take_known(&rest[..due])? {
             return Ok(Some(due));
         }
         let Some(size) = size()? else { return Ok(None) };
@@ -173,7 +173,7 @@ impl Pieces {
     }
 
     fn json(&mut self, rest: &[u8], items: &mut impl Items) -> Result<Option<usize>, Wrong> {
-        let text = json::trimmed(rest);
+        let text = json::trim(rest);
         let skipped = rest.len() - text.len();
         let Some(&first) = text.first() else {
             return Ok((skipped > 0).then_some(skipped));
@@ -196,7 +196,7 @@ impl Pieces {
                 let taken = Self::item(text, items, || Ok(json::size(text)))?;
                 return Ok(taken.map(|size| skipped + size));
             }
-            _ => return Err(broken()),
+            _ => return Err(malformed_list()),
         }
         Ok(Some(skipped + 1))
     }
@@ -205,10 +205,10 @@ impl Pieces {
         let ended = |left: Option<u64>| left.map_or(rest.first() == Some(&0xff), |left| left == 0);
         match self.place {
             Place::Start => {
-                if rest.len() < 16 && cbor::length(rest)?.is_none() && cbor::opened(rest, cbor::MAP).is_none() {
+                if rest.len() < 16 && cbor::length(rest)?.is_none() && cbor::read_head(rest, cbor::MAP).is_none() {
                     return Ok(None);
                 }
-                let (members, size) = cbor::opened(rest, cbor::MAP).ok_or_else(broken)?;
+                let (members, size) = cbor::read_head(rest, cbor::MAP).ok_or_else(malformed_list)?;
                 self.place = Place::Members(members);
                 Ok(Some(size))
             }
@@ -218,10 +218,10 @@ impl Pieces {
             }
             Place::Members(left) => {
                 let Some(at) = cbor::length(rest)? else { return Ok(None) };
-                let name = cbor::text(rest).ok_or_else(broken)?;
+                let name = cbor::text(rest).ok_or_else(malformed_list)?;
                 let (value, left) = (&rest[at..], left.map(|left| left - 1));
                 if matches!(name, b"items" | b"rows")
-                    && let Some((count, size)) = cbor::opened(value, cbor::ARRAY)
+                    && let Some((count, size)) = cbor::read_head(value, cbor::ARRAY)
                 {
                     self.place = Place::Items(count, left);
                     return Ok(Some(at + size));
@@ -243,7 +243,7 @@ impl Pieces {
                 Ok(taken)
             }
             _ if rest.is_empty() => Ok(None),
-            _ => Err(broken()),
+            _ => Err(malformed_list()),
         }
     }
 
@@ -254,7 +254,7 @@ impl Pieces {
                     return Ok(None);
                 }
                 if !rest.starts_with(b"k8s\0") {
-                    return Err(broken());
+                    return Err(malformed_list());
                 }
                 self.place = Place::Fields(u64::MAX);
                 Ok(Some(4))
@@ -281,19 +281,19 @@ impl Pieces {
                 let Some((number, size, at)) = field(rest)? else { return Ok(None) };
                 let whole = size.saturating_add(at as u64);
                 if whole > left {
-                    return Err(broken());
+                    return Err(malformed_list());
                 }
                 let Some(value) = value(rest, at, size) else { return Ok(None) };
                 match number {
                     1 => self.meta = value.to_vec(),
-                    2 if items.due().size() == value.len() && items.known(value)? => {}
+                    2 if items.due().size() == value.len() && items.take_known(value)? => {}
                     2 => items.item(value)?,
                     _ => {}
                 }
                 self.place = Place::Fields(left - whole);
                 Ok(Some(at + value.len()))
             }
-            _ => Err(broken()),
+            _ => Err(malformed_list()),
         }
     }
 }
@@ -317,7 +317,7 @@ mod tests {
             self.prints.get(self.items.len()).copied().unwrap_or_default()
         }
 
-        fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+        fn take_known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
             let known = self.due().begins(raw);
             if known {
                 self.items.push(raw.to_vec());

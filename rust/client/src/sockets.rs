@@ -33,15 +33,15 @@ impl Sockets {
 
     /// Wait until a connection is ready; [`URGENT`] stands for all urgent ones.
     pub(crate) fn wait(&mut self, events: &mut Events, most: Duration) -> Result<(), String> {
-        self.others.poll(events, Some(most)).or_else(|e| ignored(&e))
+        self.others.poll(events, Some(most)).or_else(|e| ignore_missing(&e))
     }
 
     /// Find the urgent connections that are ready.
     pub(crate) fn hurry(&mut self, events: &mut Events) -> Result<(), String> {
-        self.urgent.poll(events, Some(Duration::ZERO)).or_else(|e| ignored(&e))
+        self.urgent.poll(events, Some(Duration::ZERO)).or_else(|e| ignore_missing(&e))
     }
 }
 
-fn ignored(error: &Error) -> Result<(), String> {
+fn ignore_missing(error: &Error) -> Result<(), String> {
     if error.kind() == ErrorKind::Interrupted { Ok(()) } else { Err(error.to_string()) }
 }

@@ -111,7 +111,7 @@ impl World {
     }
 
     /// Count an operation of a part.
-    pub(crate) fn done(&mut self, part: usize, timing: Timing, objects: u64) {
+    pub(crate) fn count_operation(&mut self, part: usize, timing: Timing, objects: u64) {
         let now = self.now;
         let figures = &mut self.figures[part];
         figures.ops += 1;

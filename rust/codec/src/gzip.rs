@@ -30,7 +30,7 @@ pub fn deflate(text: &[u8]) -> Vec<u8> {
 }
 
 /// Return a short text as an uncompressed block: at most 65,535 bytes.
-pub fn stored(text: &[u8]) -> Vec<u8> {
+pub fn store_block(text: &[u8]) -> Vec<u8> {
     let len = u16::try_from(text.len()).unwrap_or(u16::MAX);
     let mut out = vec![0];
     out.extend_from_slice(&len.to_le_bytes());
@@ -79,7 +79,7 @@ mod tests {
         let mut out = HEAD.to_vec();
         let mut sum = Sum::default();
         for part in parts {
-            out.extend(if part.len() < 8 { stored(part) } else { deflate(part) });
+            out.extend(if part.len() < 8 { store_block(part) } else { deflate(part) });
             sum.add(&Sum::of(part));
         }
         out.extend(sum.tail());

@@ -27,7 +27,7 @@ pub struct Forms(Mutex<FxHashMap<Arc<str>, Collection>>);
 
 impl Forms {
     /// Record an object of the start; `kind` is the kind of form that its collection is written in.
-    pub fn loaded(&self, collection: &str, key: &str, stale: bool, kind: impl FnOnce() -> u64) {
+    pub fn record_load(&self, collection: &str, key: &str, stale: bool, kind: impl FnOnce() -> u64) {
         let mut forms = self.0.lock();
         if !forms.contains_key(collection) {
             forms.insert(collection.into(), Collection { kind: kind(), ..Collection::default() });
@@ -41,7 +41,7 @@ impl Forms {
     }
 
     /// Record that an object was written.
-    pub fn written(&self, collection: &Arc<str>, key: &Arc<str>, kind: u64, revision: u64) {
+    pub fn record_write(&self, collection: &Arc<str>, key: &Arc<str>, kind: u64, revision: u64) {
         let mut forms = self.0.lock();
         let found = forms.entry(Arc::clone(collection)).or_insert_with(|| Collection { kind, ..Collection::default() });
         if found.kind != kind {
@@ -71,15 +71,15 @@ mod tests {
         let (a, b) = (Arc::from("a"), Arc::from("b"));
         let stale = |key: &str, revision, kind| forms.is_stale("/pods", key, revision, || kind);
         assert!(!stale("a", 1, 7), "nothing is known of it");
-        forms.loaded("/pods", "a", true, || 7);
-        forms.loaded("/pods", "b", false, || 7);
+        forms.record_load("/pods", "a", true, || 7);
+        forms.record_load("/pods", "b", false, || 7);
         assert_eq!((stale("a", 1, 7), stale("b", 2, 7)), (true, false));
-        forms.written(&pods, &a, 7, 3);
+        forms.record_write(&pods, &a, 7, 3);
         assert!(!stale("a", 3, 7));
         assert!(stale("a", 3, 8) && stale("b", 2, 8), "the provider has another key now");
-        forms.written(&pods, &b, 8, 4);
+        forms.record_write(&pods, &b, 8, 4);
         assert_eq!((stale("a", 3, 8), stale("b", 4, 8)), (true, false));
-        forms.written(&pods, &a, 8, 5);
+        forms.record_write(&pods, &a, 8, 5);
         assert!(!stale("a", 5, 8));
     }
 }

@@ -60,7 +60,7 @@ pub struct NamedKey {
     /// Its name.
     pub name: String,
     /// Its bytes.
-    #[serde(deserialize_with = "decoded")]
+    #[serde(deserialize_with = "decode_base64")]
     pub secret: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     Duration::try_from_secs_f64(f64::deserialize(from)?).map_err(D::Error::custom)
 }
 
-fn decoded<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+fn decode_base64<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
     STANDARD.decode(String::deserialize(from)?).map_err(|_| D::Error::custom("secrets must be base64 encoded"))
 }
 

@@ -110,12 +110,12 @@ pub struct Declaration(Arc<Decl>);
 impl Declaration {
     /// Return the type of a kind of an `OpenAPI` v3 document, by group, version and kind; `name` is the name of the type.
     pub fn published(document: &Document, kind: [&str; 3], name: &str) -> Option<Self> {
-        Decl::published(&document.0, kind, name).map(Self)
+        Decl::of_openapi(&document.0, kind, name).map(Self)
     }
 
     /// Return the type of a version of a definition; `shared` is an `OpenAPI` v3 document with the type of metadata.
     pub fn defined(definition: &Document, version: &str, shared: &Document, name: &str) -> Option<Self> {
-        Decl::defined(&definition.0, version, &shared.0, name).map(Self)
+        Decl::of_definition(&definition.0, version, &shared.0, name).map(Self)
     }
 
     /// Return the issues of each expression of a policy on such objects; none if they have more than `most` bytes.

@@ -14,7 +14,7 @@ pub struct Expression(Compiled);
 impl Expression {
     /// Compile an expression on a variable: `claims`, `user` or `request`.
     pub fn compile(text: &str, variable: &str) -> Result<Self> {
-        let subject = Subject::named(variable).ok_or_else(|| Error::Unknown(variable.to_owned()))?;
+        let subject = Subject::by_name(variable).ok_or_else(|| Error::Unknown(variable.to_owned()))?;
         Compiled::compile(text, subject).map(Self).map_err(|why| {
             Error::Invalid(match why {
                 Refusal::Issues(why) => format!("compilation failed: {why}"),

@@ -79,7 +79,7 @@ impl<F: Frame> Shard<F> {
 
     /// Return an object written by another server as it is stored here: its values of field selectors may be those of
     /// another definition.
-    pub fn adapted(&self, key: &str, mut draft: store::Draft) -> store::Draft {
+    pub fn adapt(&self, key: &str, mut draft: store::Draft) -> store::Draft {
         let kind = self.kind.lock().clone();
         if let Some(kind) = kind {
             kind.adapt(key, &mut draft);
@@ -93,8 +93,8 @@ impl<F: Frame> Shard<F> {
     }
 
     /// Build the state in which every object has the values of a kind's field selectors.
-    pub fn reindexed(&self, kind: &dyn ObjectKind) -> Reindexed {
-        self.store.reindexed(|version: &Version| kind.fields(version))
+    pub fn reindex(&self, kind: &dyn ObjectKind) -> Reindexed {
+        self.store.reindex(|version: &Version| kind.fields(version))
     }
 
     /// Replace the present state by such a state, with later writes added. Return false if there were too many.

@@ -21,7 +21,7 @@ pub fn yaml_to_json(data: &[u8]) -> Result<Vec<u8>> {
 
 /// Convert JSON to CBOR with the self-described tag.
 pub fn json_to_cbor(data: &[u8]) -> Result<Vec<u8>> {
-    Ok(cbor::tagged(None, &json::parse(data)?.value))
+    Ok(cbor::encode_tagged(None, &json::parse(data)?.value))
 }
 
 /// Convert CBOR to JSON.

@@ -224,12 +224,16 @@ fn what_does_not_change_is_not_to_be_written() {
         draft.set(&["data", "a"], Some(data.as_bytes())).expect("JSON");
         Change::update(&old, &mut draft)
     };
-    assert!(change("2027-01-15", "\"1\"").unchanged().is_some());
+    assert!(change("2027-01-15", "\"1\"").present_object().is_some());
     let later = change("2028-11-25", "\"1\"");
-    assert_eq!(later.unchanged().map(|old| old.version().revision()), Some(101), "only the times of owners differ");
-    assert_eq!((&**later.key(), later.expected(), later.deletes()), ("a/m", 101, false));
-    assert!(change("2028-11-25", "\"2\"").unchanged().is_none());
-    assert!(change("2027-01-15", "\"2\"").unchanged().is_none());
+    assert_eq!(
+        later.present_object().map(|old| old.version().revision()),
+        Some(101),
+        "only the times of owners differ"
+    );
+    assert_eq!((&**later.key(), later.precondition(), later.deletes()), ("a/m", 101, false));
+    assert!(change("2028-11-25", "\"2\"").present_object().is_none());
+    assert!(change("2027-01-15", "\"2\"").present_object().is_none());
 }
 
 #[test]

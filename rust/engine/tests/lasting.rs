@@ -63,7 +63,7 @@ fn last(kind: &Arc<dyn ObjectKind>, value: Value) {
         let (patched, _) = patch.to(kind, &stored).expect("it is patched");
         let _ = Change::update(&stored, &mut Draft::new(Arc::clone(kind), patched));
     }
-    let body = cbor::tagged(None, &parse(&text));
+    let body = cbor::encode_tagged(None, &parse(&text));
     kind.decode(&body, Media::Cbor).expect("it is CBOR");
     world.commit(&Change::delete(&stored)).expect("it is there");
 }

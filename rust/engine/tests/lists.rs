@@ -137,10 +137,10 @@ proptest! {
         }
         let whole = body(&begin(), usize::MAX, &form);
         prop_assert_eq!(&body(&begin(), size, &form), &whole);
-        let packed = begin().packed();
+        let packed = begin().with_gzip();
         prop_assert!(packed.is_packed());
         prop_assert_eq!(&unpacked(&body(&packed, size, &form)), &whole);
-        prop_assert_eq!(&unpacked(&body(&begin().packed(), size, &form)), &whole, "what was kept");
+        prop_assert_eq!(&unpacked(&body(&begin().with_gzip(), size, &form)), &whole, "what was kept");
         if form.encoding != Encoding::Protobuf {
             prop_assert_eq!(items(&whole, &form), expected(&model, selection));
         }
@@ -220,10 +220,10 @@ fn far_objects_are_found_on_request_alone() {
         assert_eq!(list.exceeds(1 << 20, true).expect("stored objects"), None);
         assert_eq!(begin().versions(9, true).len(), 1);
         assert!(list.chunk(1 << 20, true).expect("stored objects").is_some());
-        assert_eq!(list.returned(), 1);
+        assert_eq!(list.item_count(), 1);
         assert!(!list.is_cheap());
         assert!(list.chunk(1 << 20, false).expect("stored objects").is_some(), "a search without limit goes on there");
-        assert_eq!(list.returned(), 3);
+        assert_eq!(list.item_count(), 3);
         assert!(list.chunk(1 << 20, false).expect("stored objects").is_none());
         // The leaves are known now.
         assert!(begin().is_short());
@@ -251,7 +251,7 @@ fn encodings_of_leaves_are_kept() {
 fn stored_json_is_cheap_and_packing_it_is_not() {
     let (world, _) = filled(300);
     let list = list(&world, 0, "json", (0, 0, ""));
-    assert!(list.is_cheap() && !list.packed().is_cheap());
+    assert!(list.is_cheap() && !list.with_gzip().is_cheap());
 }
 
 /// Objects written in another version are returned in the requested one.
@@ -293,7 +293,7 @@ fn selections_of_one_hash_share_no_pieces() {
             let list = |namespace: &str, fields: &str| {
                 let filter = world.filter(namespace, "", fields);
                 let list = world.shard.list(&world.kind, &filter, form.clone(), 0, 0, "").expect("within reach");
-                let list = if gzip { list.packed() } else { list };
+                let list = if gzip { list.with_gzip() } else { list };
                 let whole = body(&list, 1000, &form);
                 if gzip { unpacked(&whole) } else { whole }
             };

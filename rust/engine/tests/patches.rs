@@ -38,7 +38,9 @@ fn of_the_whole(world: &World, name: &str, patch: Patch<'_>) -> String {
     match patch.patch_type {
         PatchType::Json => merge::json_patch(&mut value, &patch_value).expect("it fits"),
         PatchType::Merge => merge::json_merge(&mut value, patch_value),
-        PatchType::Strategic => merge::strategic(world.kind.owned(), &mut value, patch_value).expect("it fits"),
+        PatchType::Strategic => {
+            merge::strategic(world.kind.ownership_schema(), &mut value, patch_value).expect("it fits");
+        }
     }
     encoded(&*world.kind, &world.kind.decode(&json::encode_any(&value), Media::Json).expect("an object of the type").0)
 }

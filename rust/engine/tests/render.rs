@@ -108,7 +108,7 @@ fn bodies_of_another_type_say_so() {
     assert_eq!(unknown(b"{", Media::Json).expect_err("no JSON").reason(), "syntax");
     assert_eq!(unknown(b"[]", Media::Json).expect_err("no object").reason(), "type");
     assert_eq!(
-        [Media::named("cbor"), Media::named("yaml"), Media::named("json")],
+        [Media::by_name("cbor"), Media::by_name("yaml"), Media::by_name("json")],
         [Media::Cbor, Media::Yaml, Media::Json]
     );
 }

@@ -19,7 +19,7 @@ impl Asks {
     }
 
     /// Return those who have an answer now, and whether the next question must be sent.
-    pub(crate) fn answered(&mut self) -> (Vec<u64>, bool) {
+    pub(crate) fn take_answered(&mut self) -> (Vec<u64>, bool) {
         let done = take(&mut self.asked);
         let more = self.begin();
         (done, more)
@@ -43,8 +43,8 @@ mod tests {
         let mut asks = Asks::default();
         assert!(asks.add(1));
         assert!(!asks.add(2) && !asks.add(3));
-        assert_eq!(asks.answered(), (vec![1], true));
-        assert_eq!(asks.answered(), (vec![2, 3], false));
+        assert_eq!(asks.take_answered(), (vec![1], true));
+        assert_eq!(asks.take_answered(), (vec![2, 3], false));
         assert!(asks.add(4));
     }
 }

@@ -152,7 +152,7 @@ impl Client {
         let calling = grpc.unary(Request::new(request), PathAndQuery::from_static(method), codec);
         match timeout(patience, calling).await {
             Ok(Ok(answer)) => Ok(answer.into_inner()),
-            Ok(Err(status)) => Err(self.failed(number, &status)),
+            Ok(Err(status)) => Err(self.classify(number, &status)),
             Err(_) => {
                 if self.options.servers.len() > 1 {
                     self.leave(number);
@@ -180,7 +180,7 @@ impl Client {
         })?;
         let codec = ProstCodec::<Q, A>::default();
         let begun = grpc.streaming(Request::new(requests), PathAndQuery::from_static(method), codec).await;
-        begun.map(|answer| (number, answer.into_inner())).map_err(|status| self.failed(number, &status))
+        begun.map(|answer| (number, answer.into_inner())).map_err(|status| self.classify(number, &status))
     }
 
     /// Read keys.
@@ -189,7 +189,7 @@ impl Client {
     }
 
     /// Return the meaning of an error of a connection, which is left if it caused the error.
-    pub(crate) fn failed(&self, number: u64, status: &Status) -> Failure {
+    pub(crate) fn classify(&self, number: u64, status: &Status) -> Failure {
         if std::error::Error::source(status).is_some() {
             self.leave(number);
             return Failure::Lost(reason(status));

@@ -118,7 +118,7 @@ pub(crate) struct Feed {
     again: Option<Pin<Box<Sleep>>>,
 }
 
-async fn ended(timer: &mut Option<Pin<Box<Sleep>>>) {
+async fn wait_for(timer: &mut Option<Pin<Box<Sleep>>>) {
     match timer {
         Some(timer) => timer.await,
         None => pending().await,
@@ -188,9 +188,9 @@ impl Feed {
                     Some(command) => self.command(command),
                 },
                 Some(found) = found.recv() => self.find(found),
-                answer = answer(&mut self.watch) => self.watched(answer),
-                () = ended(&mut self.asking) => self.ask_progress(),
-                () = ended(&mut self.again) => {
+                answer = answer(&mut self.watch) => self.take_watch(answer),
+                () = wait_for(&mut self.asking) => self.ask_progress(),
+                () = wait_for(&mut self.again) => {
                     self.again = None;
                     self.watch = Some(Watch::begin(&self.client, self.applied.saturating_add(1)));
                 }
@@ -200,7 +200,7 @@ impl Feed {
                 self.find(found);
             }
             while let Some(answer) = self.watch.as_mut().and_then(|watch| watch.answers.try_recv().ok()) {
-                self.watched(answer);
+                self.take_watch(answer);
             }
             if std::mem::take(&mut self.changed) {
                 (self.notify)();
@@ -227,9 +227,9 @@ impl Feed {
 
     fn find(&mut self, found: Found) {
         match found {
-            Found::Answer(id, answer) => self.answered(id, answer),
-            Found::Revision(revision) => self.asked(revision.ok()),
-            Found::Loaded(at, Ok(_)) => self.loaded(at),
+            Found::Answer(id, answer) => self.take_answer(id, answer),
+            Found::Revision(revision) => self.take_revision(revision.ok()),
+            Found::Loaded(at, Ok(_)) => self.finish_load(at),
             Found::Loaded(at, Err(_)) => self.load_again(at),
             Found::Read(at, revision, states) => self.read(at, revision, states),
             Found::Whole(states) => self.whole(states),
@@ -283,7 +283,7 @@ impl Feed {
     }
 
     /// Make the events that arrived during a load, and the collection is as far as the others.
-    pub(crate) fn loaded(&mut self, at: usize) {
+    pub(crate) fn finish_load(&mut self, at: usize) {
         let Some(place) = self.places.get_mut(at) else { return };
         if matches!(place.state, State::Loading { base, .. } if base < self.gap) {
             self.load_again(at);
@@ -300,7 +300,7 @@ impl Feed {
         self.finish(done);
     }
 
-    fn watched(&mut self, answer: Result<WatchResponse, Failure>) {
+    fn take_watch(&mut self, answer: Result<WatchResponse, Failure>) {
         match answer {
             Ok(answer) if answer.created => {}
             Ok(answer) if answer.events.is_empty() => {
@@ -367,7 +367,7 @@ impl Feed {
             let change = match own {
                 Some(draft) => {
                     decoder.heal(key);
-                    self.values.written(&place.followed.name, key, revision);
+                    self.values.record_write(&place.followed.name, key, revision);
                     Change::Put(draft)
                 }
                 None => decoder.change(key, event),
@@ -424,7 +424,7 @@ impl Feed {
         self.send(async move { Found::Revision(health::ask(&client, ASKING).await) });
     }
 
-    fn asked(&mut self, revision: Option<u64>) {
+    fn take_revision(&mut self, revision: Option<u64>) {
         let Some(revision) = revision else {
             let client = Arc::clone(&self.client);
             self.send(async move {
@@ -433,7 +433,7 @@ impl Feed {
             });
             return;
         };
-        let (ids, more) = self.asks.answered();
+        let (ids, more) = self.asks.take_answered();
         if more {
             self.ask();
         }
@@ -458,7 +458,7 @@ impl Feed {
                 return;
             }
         };
-        let compare = Compare::new(key.clone(), Equals::Modified(write.expected() as i64));
+        let compare = Compare::new(key.clone(), Equals::Modified(write.precondition() as i64));
         let ttl = self.client.options().event_ttl;
         let leased = &*write.resource == EVENTS && value.is_some() && !ttl.is_zero();
         let (client, leases) = (Arc::clone(&self.client), Arc::clone(&self.leases));
@@ -478,8 +478,8 @@ impl Feed {
         });
     }
 
-    fn answered(&mut self, id: u64, answer: Result<TxnResponse, Failure>) {
-        match self.writes.answered(id, answer) {
+    fn take_answer(&mut self, id: u64, answer: Result<TxnResponse, Failure>) {
+        match self.writes.take_answer(id, answer) {
             Some(Answer::Done(outcome)) => self.finish(vec![Done { id, outcome }]),
             Some(Answer::Given(revision)) => self.want(revision),
             Some(Answer::Shown(revision, outcome)) if revision <= self.applied => {

@@ -74,25 +74,25 @@ impl Loader {
             }
             let last = page.kvs.last().filter(|_| page.more).map(|kv| kv.key.clone());
             if let Some(before) = decoding.take() {
-                joined(before.await)?;
+                join(before.await)?;
             }
             let (decoder, keep) = (decoder.clone(), keep.clone());
-            decoding = Some(spawn_blocking(move || keep(decoded(&decoder, length, &page.kvs))));
+            decoding = Some(spawn_blocking(move || keep(decode_page(&decoder, length, &page.kvs))));
             let Some(last) = last else { break };
             key = [&last, &b"\0"[..]].concat().into();
         }
         if let Some(before) = decoding {
-            joined(before.await)?;
+            join(before.await)?;
         }
         Ok(count)
     }
 }
 
-fn joined(done: Result<(), tokio::task::JoinError>) -> Result<(), Failure> {
+fn join(done: Result<(), tokio::task::JoinError>) -> Result<(), Failure> {
     done.map_err(|e| Failure::Refused(format!("objects could not be decoded: {e}")))
 }
 
-fn decoded(decoder: &Decoder, prefix: usize, page: &[KeyValue]) -> States {
+fn decode_page(decoder: &Decoder, prefix: usize, page: &[KeyValue]) -> States {
     let state = |kv: &KeyValue| {
         let key = std::str::from_utf8(kv.key.get(prefix..)?).ok()?;
         Some((key.to_owned(), kv.mod_revision as u64, decoder.decode(key, kv)?))

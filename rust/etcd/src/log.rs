@@ -101,7 +101,7 @@ impl Log {
     }
 
     /// Record that all collections of the start are followed.
-    pub fn started(&self) {
+    pub fn finish_start(&self) {
         self.send(Command::Started);
     }
 
@@ -207,7 +207,7 @@ async fn begin(client: &Client) -> Result<u64, Failure> {
     let key = Bytes::from_static(b"health");
     let probe = RangeRequest { key, revision: oldest as i64, count_only: true, ..RangeRequest::default() };
     match client.range(probe, OPENING.1).await {
-        Err(Failure::Compacted) => watch::compacted(client).await,
+        Err(Failure::Compacted) => watch::compact_revision(client).await,
         Err(why) => Err(why),
         Ok(_) => Ok(oldest),
     }

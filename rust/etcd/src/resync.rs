@@ -40,7 +40,7 @@ impl Feed {
         let Some(place) = self.places.get(at) else { return };
         // A part of an earlier state may be there.
         place.followed.shard.replace_after(0, states, revision, same_uid);
-        self.loaded(at);
+        self.finish_load(at);
     }
 
     /// Read all collections: the events since the last one are no longer in etcd's history.

@@ -75,10 +75,10 @@ impl Values {
     }
 
     /// Record that a write of this server is stored.
-    pub(crate) fn written(&self, collection: &Arc<str>, at: &str, revision: u64) {
+    pub(crate) fn record_write(&self, collection: &Arc<str>, at: &str, revision: u64) {
         if let Some(sealing) = &self.0 {
             let form = sealing.transformers.form(&resource(collection));
-            sealing.forms.written(collection, &Arc::from(at), form, revision);
+            sealing.forms.record_write(collection, &Arc::from(at), form, revision);
         }
     }
 
@@ -94,7 +94,7 @@ impl Sealing {
         let resource = resource(collection);
         let opened = self.transformers.from_storage(&resource, key, value);
         let (plain, stale) = opened.map_err(|why| why.to_string())?;
-        self.forms.loaded(collection, at, stale, || self.transformers.form(&resource));
+        self.forms.record_load(collection, at, stale, || self.transformers.form(&resource));
         Ok(plain)
     }
 }

@@ -76,7 +76,7 @@ async fn follow(
     let (number, mut answers) =
         client.stream::<WatchRequest, WatchResponse>(METHOD, ReceiverStream::new(asked)).await?;
     loop {
-        let answer = answers.message().await.map_err(|status| client.failed(number, &status))?;
+        let answer = answers.message().await.map_err(|status| client.classify(number, &status))?;
         let Some(answer) = answer else { return Err(Failure::Lost("etcd ended the watch".to_owned())) };
         if answer.canceled {
             let compacted = answer.compact_revision > 0;
@@ -89,7 +89,7 @@ async fn follow(
 }
 
 /// Return the revision up to which history has been compacted, if any.
-pub(crate) async fn compacted(client: &Client) -> Result<u64, Failure> {
+pub(crate) async fn compact_revision(client: &Client) -> Result<u64, Failure> {
     let (requests, asked) = channel(1);
     let create = WatchCreate { key: Bytes::from_static(b"\0"), start_revision: 1, ..WatchCreate::default() };
     let gone = |_| Failure::Unsent("the watch has ended".to_owned());
@@ -97,7 +97,7 @@ pub(crate) async fn compacted(client: &Client) -> Result<u64, Failure> {
     let (number, mut answers) =
         client.stream::<WatchRequest, WatchResponse>(METHOD, ReceiverStream::new(asked)).await?;
     loop {
-        let answer = answers.message().await.map_err(|status| client.failed(number, &status))?;
+        let answer = answers.message().await.map_err(|status| client.classify(number, &status))?;
         match answer {
             Some(answer) if answer.canceled => return Ok(answer.compact_revision as u64),
             Some(_) => {}

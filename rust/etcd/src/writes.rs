@@ -39,7 +39,7 @@ impl std::fmt::Debug for Write {
 
 impl Write {
     /// Return the revision at which the object must be; 0 if it must not exist.
-    pub(crate) fn expected(&self) -> u64 {
+    pub(crate) fn precondition(&self) -> u64 {
         self.old.as_ref().map_or(self.unread, |old| old.revision())
     }
 }
@@ -129,7 +129,7 @@ impl Writes {
     }
 
     /// Take the answer to the transaction of a write.
-    pub(crate) fn answered(&mut self, id: u64, answer: Result<TxnResponse, Failure>) -> Option<Answer> {
+    pub(crate) fn take_answer(&mut self, id: u64, answer: Result<TxnResponse, Failure>) -> Option<Answer> {
         let answer = match answer {
             Ok(answer) => answer,
             Err(why) => {
@@ -146,7 +146,7 @@ impl Writes {
         if !answer.succeeded {
             let pending = self.remove(id)?;
             let present = answer.present().map(|kv| kv.mod_revision as u64);
-            let kind = match (pending.write.expected(), present) {
+            let kind = match (pending.write.precondition(), present) {
                 (0, _) => "exists",
                 (_, None) => "missing",
                 _ => "conflict",
@@ -202,7 +202,7 @@ impl Pending {
         let draft = write.draft.or_else(|| write.old.map(|old| old.draft()));
         match (draft, given) {
             (Some(draft), Some(given)) => {
-                let made = Version::detached(&write.key, given, draft);
+                let made = Version::detach(&write.key, given, draft);
                 Outcome::Made(write.kind, Arc::new(made))
             }
             _ => Outcome::Failed("unknown", "the event of the write was lost".to_owned()),

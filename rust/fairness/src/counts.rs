@@ -1,6 +1,6 @@
 //! Counts of the requests of one flow schema in one level.
 
-use hydrofoil_types::Histogram;
+use hydrofoil_metrics::Histogram;
 use parking_lot::Mutex;
 
 /// The buckets of durations in seconds (`requestDurationSecondsBuckets`).
@@ -157,7 +157,7 @@ impl Tally {
     }
 
     /// Return the seconds that requests waited before they ran.
-    pub fn waited(&self) -> Histogram {
+    pub fn wait_histogram(&self) -> Histogram {
         let mut found = self.waited.clone();
         found.observe(0.0, self.at_once);
         found
@@ -199,7 +199,7 @@ mod tests {
         counts.with(|found| {
             assert_eq!((found.executing, found.dispatched, found.seats, found.waiting), (2, 3, 11, 0));
             assert_eq!(found.rejected, [0, 0, 1]);
-            assert!(found.waited().counts().starts_with(&[1, 0, 1]));
+            assert!(found.wait_histogram().counts().starts_with(&[1, 0, 1]));
             assert!(found.work().counts().starts_with(&[1, 0, 0, 0, 1]));
             assert!(found.lengths().counts().starts_with(&[0, 2]));
             assert_eq!(found.watches.counts().iter().sum::<u64>(), 1);

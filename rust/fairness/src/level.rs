@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_types::Histogram;
+use hydrofoil_metrics::Histogram;
 
 use crate::{Flow, GUESS, Kind, Kinds, Queue, Reason, Room, Seats, Timing, Turn, Work, slots::Slots};
 
@@ -171,7 +171,7 @@ impl<T> Level<T> {
         kinds.enter(arrival.kind, false, now);
         self.executing = self.executing.saturating_add(1);
         self.dispatched = self.dispatched.saturating_add(1);
-        self.seats.demanded(self.executing);
+        self.seats.count_demand(self.executing);
         self.tickets.put(Ticket { arrival, queue: None, arrived: now, started: Some(now), late: false })
     }
 

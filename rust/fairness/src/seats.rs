@@ -1,6 +1,6 @@
 //! The demand for seats of a level over time (apiserver `pkg/util/flowcontrol/fairqueuing/integrator.go`).
 
-use hydrofoil_types::Histogram;
+use hydrofoil_metrics::Histogram;
 
 use crate::Timing;
 
@@ -66,7 +66,7 @@ impl Seats {
         self.pass(now);
         self.used = self.used.saturating_add(seats);
         self.uses.set(self.used, now);
-        self.changed(now);
+        self.note_change(now);
     }
 
     /// Give seats back.
@@ -74,25 +74,25 @@ impl Seats {
         self.pass(now);
         self.used = self.used.saturating_sub(seats);
         self.uses.set(self.used, now);
-        self.changed(now);
+        self.note_change(now);
     }
 
     /// Want seats that are not free.
     pub fn want(&mut self, seats: u64, now: f64) {
         self.pass(now);
         self.wanted = self.wanted.saturating_add(seats);
-        self.changed(now);
+        self.note_change(now);
     }
 
     /// Stop wanting seats.
     pub fn waive(&mut self, seats: u64, now: f64) {
         self.pass(now);
         self.wanted = self.wanted.saturating_sub(seats);
-        self.changed(now);
+        self.note_change(now);
     }
 
     /// Count a demand that takes no seat: that of a level without a limit.
-    pub fn demanded(&mut self, demand: u64) {
+    pub fn count_demand(&mut self, demand: u64) {
         self.most = self.most.max(demand);
     }
 
@@ -125,7 +125,7 @@ impl Seats {
         self.used.saturating_add(self.wanted)
     }
 
-    fn changed(&mut self, now: f64) {
+    fn note_change(&mut self, now: f64) {
         let demand = self.demand();
         self.most = self.most.max(demand);
         self.demands.set(demand, now);
@@ -181,8 +181,8 @@ mod tests {
     #[test]
     fn requests_without_seats_count_for_the_greatest_demand_alone() {
         let mut found = Seats::new(0.0);
-        found.demanded(7);
-        found.demanded(2);
+        found.count_demand(7);
+        found.count_demand(2);
         found.look(2, 10.0);
         assert_eq!((found.high, found.most), (7, 2));
         assert!(close(found.average, 0.0));

@@ -1,6 +1,6 @@
 //! A number as a part of its limit, over time (apiserver `pkg/util/flowcontrol/metrics/timing_ratio_histogram.go`).
 
-use hydrofoil_types::Histogram;
+use hydrofoil_metrics::Histogram;
 
 /// How long each ratio lasted, by bucket: one observation a nanosecond.
 #[derive(Clone, Debug)]

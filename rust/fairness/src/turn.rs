@@ -163,7 +163,7 @@ impl Turn {
     }
 
     /// Note the end of a request.
-    pub fn ended(&mut self, now: f64) {
+    pub fn end_request(&mut self, now: f64) {
         let now = now - self.others;
         self.ended = now;
     }
@@ -219,7 +219,7 @@ mod tests {
         let mut turn = Turn::new(SLICES, true);
         for at in [0.0, 1.0, 2.0] {
             assert_eq!(turn.arrive(at), (Room::Free, false));
-            turn.ended(at + TURN);
+            turn.end_request(at + TURN);
         }
         assert_eq!(turn.arrive(2.0 + TURN + GAP / 2.0), (Room::Free, true));
     }
@@ -229,10 +229,10 @@ mod tests {
         let half = LONG / 2.0;
         let mut turn = Turn::new(SLICES, true);
         assert_eq!(turn.full(0.0), (false, false));
-        turn.ended(half - GAP / 2.0);
+        turn.end_request(half - GAP / 2.0);
         assert_eq!(turn.full(half / 2.0), (false, false));
         assert_eq!(turn.full(half), (false, true));
-        turn.ended(half * 1.9);
+        turn.end_request(half * 1.9);
         assert_eq!(turn.full(half * 1.9), (false, false));
         assert_eq!(turn.full(half * 2.1), (true, false));
         assert_eq!(turn.end(half * 2.5), None);
@@ -243,7 +243,7 @@ mod tests {
     fn requests_that_have_not_ended_show_no_gap() {
         let mut turn = Turn::new(SLICES, true);
         turn.full(0.0);
-        turn.ended(0.0);
+        turn.end_request(0.0);
         let step = LONG / 4.0;
         let held = (1..20).find(|count| turn.full(f64::from(*count) * step).0);
         assert!(held.is_some_and(|count| count <= 5), "{held:?}");

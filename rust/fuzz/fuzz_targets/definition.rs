@@ -2,7 +2,7 @@
 #![no_main]
 
 use hydrofoil_codec::json;
-use hydrofoil_schema::custom::{self, Definition};
+use hydrofoil_custom::{self as custom, Definition};
 use hydrofoil_types::{Causes, Map, Value};
 use libfuzzer_sys::fuzz_target;
 

@@ -1,7 +1,7 @@
 //! Formats, quantities and times: no string makes a parser panic.
 #![no_main]
 
-use hydrofoil_schema::custom::StringFormat;
+use hydrofoil_custom::StringFormat;
 use hydrofoil_types::{Quantity, Timestamp, notation};
 use libfuzzer_sys::fuzz_target;
 

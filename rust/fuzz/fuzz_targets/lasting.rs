@@ -8,12 +8,14 @@ use hydrofoil_codec::{cbor, json};
 use hydrofoil_engine::kind::{Catalog, Media, ObjectKind};
 use hydrofoil_engine::stored::Stored;
 use hydrofoil_engine::write::{Apply, Draft, Patch, PatchType};
+use hydrofoil_schema::Release;
 use libfuzzer_sys::fuzz_target;
 
 const NOW: &str = "2026-01-01T00:00:00Z";
 
 static KINDS: LazyLock<Vec<Arc<dyn ObjectKind>>> = LazyLock::new(|| {
-    let catalog = Catalog::parse(include_bytes!("../../../python/hydrofoil/apis/data/catalog.json")).unwrap();
+    let release = Release::parse(include_bytes!("../../../python/hydrofoil/apis/releases/1.36.json")).unwrap();
+    let catalog = Catalog::parse(include_bytes!("../../../python/hydrofoil/apis/data/catalog.json"), release).unwrap();
     let definitions = catalog.resource("apiextensions.k8s.io", "v1", "customresourcedefinitions").unwrap();
     let text = br#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"things.e.com"},
         "spec":{"group":"e.com","scope":"Namespaced","names":{"plural":"things","kind":"Thing","listKind":"ThingList"},
@@ -37,7 +39,7 @@ fn stored(draft: &mut Draft) -> Option<Stored> {
     let (again, _) = draft.kind().decode(&text, Media::Json).expect("a client sends it back");
     let copy = Draft::new(Arc::clone(draft.kind()), again).preview(7).expect("it is stored again");
     assert_eq!(copy.json().expect("JSON"), text.as_slice());
-    draft.kind().decode(&cbor::tagged(None, &parsed.value), Media::Cbor).expect("it is CBOR");
+    draft.kind().decode(&cbor::encode_tagged(None, &parsed.value), Media::Cbor).expect("it is CBOR");
     Some(stored)
 }
 

@@ -36,7 +36,7 @@ pub struct Summary {
 
 impl Summary {
     fn of(view: &View, seal: &Seal) -> Self {
-        Self { objects: count(view, seal), revision: view.reached() }
+        Self { objects: count(view, seal), revision: view.reached_revision() }
     }
 }
 
@@ -94,7 +94,7 @@ pub fn compact(path: &Path, encryption: &Encryption) -> Result<Summary> {
     let head = Head { revision: reserved, reserved, running: view.running(), last: loaded.place.last };
     let content = Content { objects: &view.checkpoint(), unread: &seal.unread.all(), seal: &seal };
     let length = state::write(&manifest::state(path, number), content, head)?;
-    let mut files = crate::files::Files::found(&disk, path, number, head, length)?;
+    let mut files = crate::files::Files::open_existing(&disk, path, number, head, length)?;
     files.release(reserved)?;
     view.skip(reserved);
     Ok(Summary::of(&view, &seal))

@@ -48,7 +48,7 @@ impl Files {
     }
 
     /// Begin with a state that was written to the folder as that before a segment.
-    pub(crate) fn found(disk: &Arc<Disk>, folder: &Path, number: u64, head: Head, length: u64) -> Result<Self> {
+    pub(crate) fn open_existing(disk: &Arc<Disk>, folder: &Path, number: u64, head: Head, length: u64) -> Result<Self> {
         let states = vec![StateFile { segment: number, revision: head.revision, length }];
         let manifest = Manifest { reserved: head.reserved, states, sealed: Vec::new(), active: (0, 0) };
         Self::begin(disk, folder, manifest, number, head.last)
@@ -67,7 +67,7 @@ impl Files {
     }
 
     /// Return the revision above which none may be assigned.
-    pub(crate) fn reserved(&self) -> u64 {
+    pub(crate) fn reserved_revision(&self) -> u64 {
         self.manifest.reserved
     }
 

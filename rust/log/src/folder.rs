@@ -41,7 +41,7 @@ pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Folder> {
     if !versioned && has_files(path)? {
         return Err(LogError::content(path, "it has files, but no VERSION: it is no data folder"));
     }
-    let lock = locked(path, true)?;
+    let lock = lock_file(path, true)?;
     // Another process may have made the state before it released the lock.
     if !has_version(path)? {
         disk.replace(&path.join(VERSION), format!("{FORMAT}\n").as_bytes())?;
@@ -56,7 +56,7 @@ pub(crate) fn open(disk: &Disk, path: &Path) -> Result<Folder> {
 /// Lock a folder that has a state, and change nothing in it.
 pub(crate) fn look(path: &Path) -> Result<File> {
     readable(path)?;
-    locked(path, false)
+    lock_file(path, false)
 }
 
 /// Check that a folder has a state of this format.
@@ -68,7 +68,7 @@ pub(crate) fn readable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn locked(path: &Path, create: bool) -> Result<File> {
+fn lock_file(path: &Path, create: bool) -> Result<File> {
     let place = path.join(LOCK);
     let mut options = OpenOptions::new();
     options.read(true).write(create).create(create).mode(0o600);

@@ -95,12 +95,12 @@ impl<T: Send + 'static> Log<T> {
 
     /// Return the latest revision.
     pub fn revision(&self) -> u64 {
-        self.view.reached()
+        self.view.reached_revision()
     }
 
     /// Return why nothing is written any more; `None` if writes go on.
     pub fn problem(&self) -> Option<String> {
-        self.queue.halted()
+        self.queue.halt_reason()
     }
 
     /// End the history now, in the view and on the disk.
@@ -158,5 +158,5 @@ impl<T: Send + 'static> Log<T> {
 pub(crate) fn begin(disk: &Arc<Disk>, path: &Path, seal: &Seal, objects: &Checkpoint, revision: u64) -> Result<Files> {
     let head = Head { revision, reserved: revision, running: std::time::Duration::ZERO, last: 0 };
     let length = state::write(&manifest::state(path, 1), Content { objects, unread: &seal.unread.all(), seal }, head)?;
-    Files::found(disk, path, 1, head, length)
+    Files::open_existing(disk, path, 1, head, length)
 }

@@ -219,7 +219,7 @@ impl<T> Queue<T> {
         std::mem::take(&mut inner.work.writes)
     }
 
-    pub(crate) fn halted(&self) -> Option<String> {
+    pub(crate) fn halt_reason(&self) -> Option<String> {
         self.inner.lock().halted.clone()
     }
 

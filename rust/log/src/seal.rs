@@ -80,9 +80,9 @@ impl Seal {
         if self.transformers.is_none() && form.first() != Some(&ENCRYPTED) {
             return record::read_form(form).map_or(Opened::Damaged, Opened::Draft);
         }
-        match self.opened(collection, key, form) {
+        match self.open_form(collection, key, form) {
             Ok((Some(draft), stale)) => {
-                self.loaded(collection, key, stale);
+                self.record_load(collection, key, stale);
                 Opened::Draft(draft)
             }
             Ok((None, _)) => Opened::Damaged,
@@ -93,29 +93,29 @@ impl Seal {
         }
     }
 
-    fn loaded(&self, collection: &str, key: &str, stale: bool) {
+    fn record_load(&self, collection: &str, key: &str, stale: bool) {
         if let Some(transformers) = &self.transformers {
-            self.forms.loaded(collection, key, stale, || transformers.form(&resource(collection)));
+            self.forms.record_load(collection, key, stale, || transformers.form(&resource(collection)));
         }
     }
 
     /// Read all objects again that could not be read; return those that now can. It may wait for plug-ins.
     pub(crate) fn readable(&self) -> Vec<Readable> {
         let read = |((collection, key), kept): ((String, String), Kept)| {
-            let (draft, stale) = self.opened(&collection, &key, &kept.form).ok()?;
+            let (draft, stale) = self.open_form(&collection, &key, &kept.form).ok()?;
             Some(Readable { collection, key, revision: kept.revision, draft: draft?, stale })
         };
         self.unread.all().into_iter().filter_map(read).collect()
     }
 
     /// Record that an object is in the view, which could not be read before.
-    pub(crate) fn revealed(&self, collection: &str, key: &str, stale: bool) {
-        self.loaded(collection, key, stale);
+    pub(crate) fn record_reveal(&self, collection: &str, key: &str, stale: bool) {
+        self.record_load(collection, key, stale);
         self.unread.remove(collection, key);
     }
 
     /// Return the object of a form and whether the form is stale; no object if the form was never written.
-    pub(crate) fn opened(&self, collection: &str, key: &str, form: &[u8]) -> Result<(Option<Draft>, bool), Failure> {
+    pub(crate) fn open_form(&self, collection: &str, key: &str, form: &[u8]) -> Result<(Option<Draft>, bool), Failure> {
         let encrypted = form.first() == Some(&ENCRYPTED);
         let stored = if encrypted { form.get(1..).unwrap_or_default() } else { form };
         let Some(transformers) = &self.transformers else {
@@ -131,9 +131,9 @@ impl Seal {
     }
 
     /// Record that an object was written in a kind of form.
-    pub(crate) fn written(&self, collection: &Arc<str>, key: &Arc<str>, kind: u64, revision: u64) {
+    pub(crate) fn record_write(&self, collection: &Arc<str>, key: &Arc<str>, kind: u64, revision: u64) {
         if self.transformers.is_some() {
-            self.forms.written(collection, key, kind, revision);
+            self.forms.record_write(collection, key, kind, revision);
         }
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct Writer<T> {
 
 impl<T: Send + 'static> Writer<T> {
     pub(crate) fn run(mut self) {
-        self.view.allow(self.files.reserved());
+        self.view.allow(self.files.reserved_revision());
         self.checkpoint_if_due();
         loop {
             let work = self.queue.take(self.patience());
@@ -52,7 +52,7 @@ impl<T: Send + 'static> Writer<T> {
                 break;
             }
         }
-        if self.queue.halted().is_none()
+        if self.queue.halt_reason().is_none()
             && let Err(e) = self.close()
         {
             self.halt(&e);
@@ -62,7 +62,7 @@ impl<T: Send + 'static> Writer<T> {
     /// Return how long to wait for writes.
     fn patience(&self) -> Option<Duration> {
         let due = self.due.map(|due| due.saturating_sub(self.view.running()));
-        let tidy = (self.queue.halted().is_none() && self.is_untidy()).then_some(TIDY);
+        let tidy = (self.queue.halt_reason().is_none() && self.is_untidy()).then_some(TIDY);
         due.into_iter().chain(tidy).min()
     }
 
@@ -77,12 +77,12 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     fn work(&mut self, work: Work<T>) -> Result<()> {
-        if self.queue.halted().is_some() {
+        if self.queue.halt_reason().is_some() {
             return Ok(());
         }
         let idle = work.writes.is_empty();
         if let Some(written) = work.state {
-            self.written(written)?;
+            self.finish_state(written)?;
         }
         if work.compact {
             self.view.compact();
@@ -105,13 +105,13 @@ impl<T: Send + 'static> Writer<T> {
     fn commit(&mut self, writes: Vec<Write<T>>) -> Result<()> {
         let now = self.view.running();
         let mut body = vec![0; HEADER];
-        let (writes, forms) = self.closed(writes);
+        let (writes, forms) = self.seal_writes(writes);
         if writes.is_empty() {
             return Ok(());
         }
         // Revisions below are reserved with more than enough for readers, which take some meanwhile.
         if let Err(e) = self.reserve(writes.len() as u64) {
-            return self.failed(writes, e);
+            return self.refuse_writes(writes, e);
         }
         let before = self.view.assign(writes.len() as u64);
         let mut revision = before;
@@ -124,12 +124,12 @@ impl<T: Send + 'static> Writer<T> {
             }
         }
         if let Err(e) = self.write(body, now) {
-            return self.failed(writes, e);
+            return self.refuse_writes(writes, e);
         }
         let first = before.saturating_add(1);
         for (at, (write, form)) in (first..).zip(writes.iter().zip(forms)) {
             if let Some((_, kind)) = form {
-                self.seal.written(&write.target.resource, &write.target.key, kind, at);
+                self.seal.record_write(&write.target.resource, &write.target.key, kind, at);
             }
         }
         let done: Vec<_> = (first..).zip(writes).map(|(at, write)| show(&self.seal, at, write)).collect();
@@ -139,7 +139,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// Return writes with the forms of their objects, and refuse those whose objects cannot be encrypted now.
-    fn closed(&self, writes: Vec<Write<T>>) -> (Vec<Write<T>>, Vec<Option<Form>>) {
+    fn seal_writes(&self, writes: Vec<Write<T>>) -> (Vec<Write<T>>, Vec<Option<Form>>) {
         let (mut taken, mut forms) = (Vec::with_capacity(writes.len()), Vec::with_capacity(writes.len()));
         for write in writes {
             let form = match &write.change {
@@ -162,18 +162,18 @@ impl<T: Send + 'static> Writer<T> {
         for Readable { collection, key, revision, draft, stale } in found {
             if self.seal.unread.revision(&collection, &key) == Some(revision) {
                 self.view.shard(&collection).reveal(revision, &key, draft);
-                self.seal.revealed(&collection, &key, stale);
+                self.seal.record_reveal(&collection, &key, stale);
             }
         }
         (self.notify)();
     }
 
     /// Refuse writes after an error, which is returned unless the log continues.
-    fn failed(&self, writes: Vec<Write<T>>, error: LogError) -> Result<()> {
+    fn refuse_writes(&self, writes: Vec<Write<T>>, error: LogError) -> Result<()> {
         if error.is_full() {
             self.refuse(writes, &Refusal::Full(error.to_string()));
             // Their revisions are not assigned again.
-            self.view.skip(self.view.assigned());
+            self.view.skip(self.view.assigned_revision());
             return Ok(());
         }
         // They may be whole on the disk, and be found by the next start.
@@ -183,8 +183,8 @@ impl<T: Send + 'static> Writer<T> {
 
     /// Make sure that a number of revisions may be assigned.
     fn reserve(&mut self, count: u64) -> Result<()> {
-        self.files.reserve(self.view.assigned().saturating_add(count))?;
-        self.view.allow(self.files.reserved());
+        self.files.reserve(self.view.assigned_revision().saturating_add(count))?;
+        self.view.allow(self.files.reserved_revision());
         Ok(())
     }
 
@@ -251,8 +251,8 @@ impl<T: Send + 'static> Writer<T> {
         let (objects, unread, seal) = (self.view.checkpoint(), self.seal.unread.all(), Arc::clone(&self.seal));
         let (path, segment) = self.files.state();
         let head = Head {
-            revision: self.view.reached(),
-            reserved: self.files.reserved(),
+            revision: self.view.reached_revision(),
+            reserved: self.files.reserved_revision(),
             running: self.view.running(),
             last: self.files.last(),
         };
@@ -265,7 +265,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// Count a state that was written in, and remove the files that it replaces. Without space it is tried again later.
-    fn written(&mut self, written: Result<u64>) -> Result<()> {
+    fn finish_state(&mut self, written: Result<u64>) -> Result<()> {
         let Some(file) = self.writing.take() else { return Ok(()) };
         match written.and_then(|length| self.files.keep(Some(StateFile { length, ..file }), self.begin())) {
             Err(e) if !e.is_full() => Err(e),
@@ -279,7 +279,7 @@ impl<T: Send + 'static> Writer<T> {
             return Ok(());
         }
         let begin = self.begin();
-        if begin >= self.view.reached() && self.is_long() {
+        if begin >= self.view.reached_revision() && self.is_long() {
             return self.checkpoint_after_roll();
         }
         match if self.files.has_older(begin) { self.files.keep(None, begin) } else { Ok(()) } {
@@ -292,13 +292,13 @@ impl<T: Send + 'static> Writer<T> {
     fn close(&mut self) -> Result<()> {
         while self.writing.is_some() {
             if let Some(written) = self.queue.take(None).state {
-                self.written(written)?;
+                self.finish_state(written)?;
             }
         }
         self.files.sync(self.view.running())?;
         // Readers take no further revisions.
         self.view.allow(0);
-        self.files.release(self.view.assigned())
+        self.files.release(self.view.assigned_revision())
     }
 }
 

@@ -15,7 +15,7 @@ fn objects_history_and_revisions_go_on_after_a_crash() {
     let place = Temporary::new();
     let log = open(&place.0).expect("a new folder");
     let first = log.put("a/one", "1").expect("it is written");
-    assert_eq!(first, log.view.reached());
+    assert_eq!(first, log.view.reached_revision());
     let second = log.put("a/one", "2").expect("it is written");
     let third = log.delete("a/one").expect("it is deleted");
     log.put("a/two", "3").expect("it is written");

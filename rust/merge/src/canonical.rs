@@ -8,7 +8,7 @@ pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
     if def.nature != Nature::Struct {
         // Custom resources are kept as given; only their metadata is a struct.
         out.extend(members.iter().map(|(key, value)| {
-            let value = def.field(key, 0).map_or_else(|| value.clone(), |(_, f)| shaped(arena, &f.shape, value));
+            let value = def.field(key, 0).map_or_else(|| value.clone(), |(_, f)| shape_value(arena, &f.shape, value));
             (key.clone(), value)
         }));
         return Value::Object(Map::from_unique(out));
@@ -20,7 +20,7 @@ pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
         let drops = field.omitempty && !field.ptr && !is_struct;
         let value = match value {
             Some(value) if drops && value.is_zero() => continue,
-            Some(value) => shaped(arena, &field.shape, value),
+            Some(value) => shape_value(arena, &field.shape, value),
             None if field.omitempty && (field.ptr || !is_struct) => continue,
             None if field.omitzero && !field.ptr => continue,
             None if field.ptr => Value::Null,
@@ -31,17 +31,17 @@ pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
     Value::Object(Map::from_unique(out))
 }
 
-fn shaped(arena: &Arena, shape: &Shape, value: &Value) -> Value {
+fn shape_value(arena: &Arena, shape: &Shape, value: &Value) -> Value {
     match (shape, value) {
         (Shape::List(item), Value::Array(items)) => {
-            Value::Array(items.iter().map(|v| shaped(arena, item, v)).collect())
+            Value::Array(items.iter().map(|v| shape_value(arena, item, v)).collect())
         }
         (Shape::Map(of), Value::Object(map)) => {
-            Value::Object(Map::from_unique(map.iter().map(|(k, v)| (k.clone(), shaped(arena, of, v))).collect()))
+            Value::Object(Map::from_unique(map.iter().map(|(k, v)| (k.clone(), shape_value(arena, of, v))).collect()))
         }
         (Shape::Type(id), _) => match (arena.get(*id), value) {
             (def, _) if def.nature == Nature::Wrapped => {
-                def.fields.first().map_or_else(|| value.clone(), |f| shaped(arena, &f.shape, value))
+                def.fields.first().map_or_else(|| value.clone(), |f| shape_value(arena, &f.shape, value))
             }
             (def, Value::Object(map)) if def.special.is_none() => fields(arena, def, map),
             // A custom resource has its nulls.

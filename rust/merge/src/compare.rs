@@ -199,7 +199,7 @@ mod tests {
     use crate::place::Place;
     use crate::testing::{json, schema, text};
 
-    fn written(old: &str, new: &str) -> String {
+    fn describe(old: &str, new: &str) -> String {
         let pod = schema("core.v1.Pod");
         let place = Place::root(&pod);
         let (old, new) = (place.canonical(&json(old)), place.canonical(&json(new)));
@@ -212,13 +212,13 @@ mod tests {
     fn a_defaulted_pod_and_its_status() {
         let pod = r#"{"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i","args":["x","y"],"env":[{"name":"A","value":"1"}],"ports":[{"containerPort":80,"name":"web","protocol":"TCP"},{"containerPort":53,"protocol":"UDP"}],"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1"}},"volumeMounts":[{"name":"v","mountPath":"/v"}],"imagePullPolicy":"Always","terminationMessagePath":"/t","terminationMessagePolicy":"File"}],"volumes":[{"name":"v","emptyDir":{}}],"tolerations":[{"key":"k","operator":"Exists"}],"imagePullSecrets":[{"name":"s"}],"nodeSelector":{"x":"y"},"hostAliases":[{"ip":"1.2.3.4","hostnames":["h"]}],"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"}],"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"s","securityContext":{},"terminationGracePeriodSeconds":30}}"#;
         let expected = r#"{"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:args":{},"f:env":{".":{},"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:ports":{".":{},"k:{\"containerPort\":53,\"protocol\":\"UDP\"}":{".":{},"f:containerPort":{},"f:protocol":{}},"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{},"f:name":{},"f:protocol":{}}},"f:resources":{".":{},"f:limits":{".":{},"f:cpu":{}},"f:requests":{".":{},"f:cpu":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{},"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/v\"}":{".":{},"f:mountPath":{},"f:name":{}}}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:hostAliases":{".":{},"k:{\"ip\":\"1.2.3.4\"}":{".":{},"f:hostnames":{},"f:ip":{}}},"f:imagePullSecrets":{".":{},"k:{\"name\":\"s\"}":{}},"f:nodeName":{},"f:nodeSelector":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{},"f:tolerations":{},"f:topologySpreadConstraints":{".":{},"k:{\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\"}":{".":{},"f:maxSkew":{},"f:topologyKey":{},"f:whenUnsatisfiable":{}}},"f:volumes":{".":{},"k:{\"name\":\"v\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}"#;
-        assert_eq!(written("{}", pod), expected);
+        assert_eq!(describe("{}", pod), expected);
         let (old, new) = (
             r#"{"status":{"phase":"Pending"}}"#,
             r#"{"status":{"phase":"Running","podIP":"10.1.1.1","podIPs":[{"ip":"10.1.1.1"}],"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c"}]}}"#,
         );
         assert_eq!(
-            written(old, new),
+            describe(old, new),
             r#"{"f:status":{"f:conditions":{".":{},"k:{\"type\":\"Ready\"}":{".":{},"f:lastProbeTime":{},"f:lastTransitionTime":{},"f:status":{},"f:type":{}}},"f:containerStatuses":{},"f:phase":{},"f:podIP":{},"f:podIPs":{".":{},"k:{\"ip\":\"10.1.1.1\"}":{".":{},"f:ip":{}}}}}"#
         );
     }
@@ -234,9 +234,9 @@ mod tests {
                 r#"{{"f:spec":{{"f:containers":{{"k:{{\"name\":\"c\"}}":{{"f:env":{{"k:{{\"name\":\"A\"}}":{below}}}}}}}}}}}"#
             )
         };
-        assert_eq!(written(&env(&["1", "2"]), &env(&["1", "2"])), "{}");
-        assert_eq!(written(&env(&["1", "2"]), &env(&["1", "3"])), path("{}"));
-        assert_eq!(written(&env(&["1"]), &env(&["1", "3"])), path("{}"));
-        assert_eq!(written(&env(&["1", "3"]), &env(&["1"])), path(r#"{".":{},"f:name":{},"f:value":{}}"#));
+        assert_eq!(describe(&env(&["1", "2"]), &env(&["1", "2"])), "{}");
+        assert_eq!(describe(&env(&["1", "2"]), &env(&["1", "3"])), path("{}"));
+        assert_eq!(describe(&env(&["1"]), &env(&["1", "3"])), path("{}"));
+        assert_eq!(describe(&env(&["1", "3"]), &env(&["1"])), path(r#"{".":{},"f:name":{},"f:value":{}}"#));
     }
 }

@@ -10,7 +10,7 @@ use crate::members::Members;
 pub fn json_merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         let whole = target.as_object().is_some();
-        *target = if whole { patch } else { pruned(patch) };
+        *target = if whole { patch } else { prune_nulls(patch) };
         return;
     };
     if target.as_object().is_none() {
@@ -29,13 +29,13 @@ pub fn json_merge(target: &mut Value, patch: Value) {
 }
 
 /// Return a value without null members; null items stay.
-fn pruned(value: Value) -> Value {
+fn prune_nulls(value: Value) -> Value {
     match value {
-        Value::Array(list) => Value::Array(list.into_iter().map(pruned).collect()),
+        Value::Array(list) => Value::Array(list.into_iter().map(prune_nulls).collect()),
         Value::Object(map) => {
             let mut kept = Map::new();
             for (key, value) in map.into_iter().filter(|(_, value)| *value != Value::Null) {
-                kept.push(key, pruned(value));
+                kept.push(key, prune_nulls(value));
             }
             Value::Object(kept)
         }

@@ -130,7 +130,7 @@ impl Managed {
 
     /// Remove the stored entries from an object and return them, with their sets parsed on demand. They are
     /// well-formed, and each manager has one, except after writes through a Scale, where the last one counts.
-    pub fn taken(object: &mut Value) -> Self {
+    pub fn take_from(object: &mut Value) -> Self {
         let list = object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
         let Some(Value::Array(list)) = list else { return Self::default() };
         let mut out = Self::default();

@@ -25,17 +25,17 @@ pub fn order_outcome(value: &mut Value, before: &Value, patch: &Value) {
                 }
             }
         }
-        None => merged(value, before, patch),
+        None => merge(value, before, patch),
     }
 }
 
-fn merged(value: &mut Value, before: &Value, patch: &Value) {
+fn merge(value: &mut Value, before: &Value, patch: &Value) {
     match (value, before, patch) {
         (Value::Object(map), Value::Object(before), Value::Object(patch)) => {
             map.sort_keys();
             for (key, below) in patch {
                 if let Some(value) = map.get_mut(key) {
-                    merged(value, before.get(key).unwrap_or(&Value::Null), below);
+                    merge(value, before.get(key).unwrap_or(&Value::Null), below);
                 }
             }
         }

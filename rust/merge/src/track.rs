@@ -37,7 +37,7 @@ pub fn track_update(
     };
     let taken = as_stored(new);
     let mut managed = if taken {
-        Managed::taken(new)
+        Managed::take_from(new)
     } else if !req.subresource.is_empty() {
         // A subresource cannot edit the entries.
         live()

@@ -9,12 +9,12 @@ use crate::place::{Atom, Place};
 
 /// Return the error of a configuration, with the name of the object; duplicate items are errors.
 pub(crate) fn config_problem(schema: &Schema, config: &Value) -> Option<String> {
-    named(schema, config, Duplicates::Told)
+    object_error(schema, config, Duplicates::Told)
 }
 
 /// Return the error of an object, with its name; sets and maps of live objects may have duplicates.
 pub(crate) fn object_problem(schema: &Schema, object: &Value) -> Option<String> {
-    named(schema, object, Duplicates::Allowed)
+    object_error(schema, object, Duplicates::Allowed)
 }
 
 /// Report whether an object matches the schema of a place.
@@ -31,7 +31,7 @@ pub(crate) fn problem(schema: &Schema, object: &Value) -> Option<String> {
 }
 
 /// Return the error of an object, with its name.
-fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
+fn object_error(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
     bare(schema, object, duplicates).map(|text| format!("{}: {text}", object_name(object)))
 }
 

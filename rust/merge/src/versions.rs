@@ -200,7 +200,7 @@ impl Changes {
     }
 
     /// Return the written paths in the version of an entry.
-    pub fn written(&self, api_version: &str) -> &FieldSet {
+    pub fn written_paths(&self, api_version: &str) -> &FieldSet {
         self.of(api_version).unwrap_or_else(|| self.own()).0
     }
 }

@@ -139,7 +139,7 @@ impl<'a> Limits<'a> {
     }
 
     /// Refuse the flags that Go does not have.
-    fn known(&self, flags: &Flags) -> Result<(), Fault> {
+    fn check_flags(&self, flags: &Flags) -> Result<(), Fault> {
         let foreign = |kind: &FlagsItemKind| {
             matches!(kind, FlagsItemKind::Flag(Flag::Unicode | Flag::CRLF | Flag::IgnoreWhitespace))
         };
@@ -231,13 +231,13 @@ impl Visitor for Limits<'_> {
                 Node::leaf(Kind::Other)
             }
             Ast::Flags(set) => {
-                self.known(&set.flags)?;
+                self.check_flags(&set.flags)?;
                 Node { size: 0, height: 0, ..Node::leaf(Kind::Literal) }
             }
             Ast::Group(group) => match &group.kind {
                 GroupKind::NonCapturing(flags) => {
                     if !is_boundary(&group.ast) {
-                        self.known(flags)?;
+                        self.check_flags(flags)?;
                     }
                     self.pop()
                 }

@@ -103,7 +103,7 @@ fn translate(text: &str) -> String {
         let first = std::mem::take(&mut set_start);
         match c {
             '\\' => match chars.next() {
-                Some('Q') => quoted(&mut chars, &mut out),
+                Some('Q') => copy_quoted(&mut chars, &mut out),
                 Some('d') => out.push_str(if set { "0-9" } else { "[0-9]" }),
                 Some('D') => out.push_str("[^0-9]"),
                 Some('w') => out.push_str(if set { "0-9A-Za-z_" } else { "[0-9A-Za-z_]" }),
@@ -148,7 +148,7 @@ fn in_class(set: &str) -> bool {
     set.rsplit_once("[:").is_some_and(|(_, class)| !class.is_empty() && !class.contains(":]"))
 }
 
-fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
+fn copy_quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
     let mut literal = String::new();
     while let Some(c) = chars.next() {
         if c == '\\' && chars.peek() == Some(&'E') {

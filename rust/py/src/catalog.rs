@@ -5,10 +5,10 @@ use std::sync::Arc;
 use hydrofoil_engine::Result;
 use hydrofoil_engine::kind::{self, Media};
 use hydrofoil_engine::write;
-use hydrofoil_schema::validate;
+use hydrofoil_schema::{Release, validate};
 use hydrofoil_types::Value;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
+use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 
 use crate::error::Fallible;
@@ -19,8 +19,9 @@ use crate::step::{Configuration, Step, Work};
 #[pymethods]
 impl Catalog {
     #[new]
-    fn new(data: &[u8]) -> Fallible<Self> {
-        Ok(Self(kind::Catalog::parse(data)?))
+    fn new(data: &[u8], minor: u8, gates: Vec<PyBackedStr>) -> Fallible<Self> {
+        let release = Release::new(minor, gates.iter().map(|name| &**name));
+        Ok(Self(kind::Catalog::parse(data, release)?))
     }
 
     fn resource(&self, group: &str, version: &str, plural: &str) -> Fallible<ResourceType> {
@@ -54,8 +55,8 @@ impl ResourceType {
     }
 
     fn decode(&self, body: &[u8], media: &str) -> Fallible<Made> {
-        let media = Media::named(media);
-        self.made(body.len(), || self.0.decode(body, media))
+        let media = Media::by_name(media);
+        self.make_draft(body.len(), || self.0.decode(body, media))
     }
 
     #[allow(clippy::too_many_arguments, reason = "they are those of the request")]
@@ -105,7 +106,7 @@ type Decoded = (Value, Vec<String>);
 
 impl ResourceType {
     /// Return the draft of an object decoded from a number of bytes.
-    pub(crate) fn made(&self, size: usize, make: impl FnOnce() -> Result<Decoded> + Send) -> Fallible<Made> {
+    pub(crate) fn make_draft(&self, size: usize, make: impl FnOnce() -> Result<Decoded> + Send) -> Fallible<Made> {
         let (value, strict) = apart(size, make)?;
         Ok((Draft::new(&self.0, value, size), strict))
     }

@@ -38,7 +38,7 @@ impl Change {
 
     #[getter]
     fn expected(&self) -> u64 {
-        self.0.expected()
+        self.0.precondition()
     }
 
     #[getter]
@@ -57,6 +57,6 @@ impl Change {
 
     #[getter]
     fn unchanged(&self) -> Option<Stored> {
-        self.0.unchanged().map(Stored)
+        self.0.present_object().map(Stored)
     }
 }

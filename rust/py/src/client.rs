@@ -51,7 +51,7 @@ impl ClientTarget {
     }
 }
 
-fn named(phase: client::Phase) -> &'static str {
+fn phase_name(phase: client::Phase) -> &'static str {
     match phase {
         client::Phase::Opening => "opening",
         client::Phase::Ready => "ready",
@@ -82,15 +82,15 @@ impl ClientRun {
     /// Wait until the run is past the present phase, or for a while; return the phase.
     fn wait(&self, py: Python<'_>, phase: &str, seconds: f64) -> &'static str {
         let all = [client::Phase::Opening, client::Phase::Ready, client::Phase::Running, client::Phase::Closing];
-        let phase = all.into_iter().find(|known| named(*known) == phase).unwrap_or(client::Phase::Over);
+        let phase = all.into_iter().find(|known| phase_name(*known) == phase).unwrap_or(client::Phase::Over);
         let patience = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        named(py.detach(|| self.0.wait(phase, patience)))
+        phase_name(py.detach(|| self.0.wait(phase, patience)))
     }
 
     /// Return phase, agents that are ready, operations, seconds, bytes received and sent, and recent p50 and p99.
     fn progress(&self) -> Progress {
         let now = self.0.progress();
-        (named(now.phase), now.opened, now.ops, now.seconds, now.received, now.sent, now.latency)
+        (phase_name(now.phase), now.opened, now.ops, now.seconds, now.received, now.sent, now.latency)
     }
 
     /// Wait for the end; return the outcome, and status and body of a single request.

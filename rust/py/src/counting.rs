@@ -1,16 +1,15 @@
 //! Counts for metrics.
 
-use hydrofoil_schema::custom;
-use hydrofoil_types as types;
+use hydrofoil_custom as custom;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 /// Numbers of values by bucket, and their sum.
 #[pyclass(frozen, subclass, module = "hydrofoil._native")]
-pub(crate) struct Histogram(Mutex<types::Histogram>);
+pub(crate) struct Histogram(Mutex<hydrofoil_metrics::Histogram>);
 
-impl From<types::Histogram> for Histogram {
-    fn from(found: types::Histogram) -> Self {
+impl From<hydrofoil_metrics::Histogram> for Histogram {
+    fn from(found: hydrofoil_metrics::Histogram) -> Self {
         Self(Mutex::new(found))
     }
 }
@@ -18,14 +17,14 @@ impl From<types::Histogram> for Histogram {
 /// Return the durations of the compilations and of the evaluations of the rules of definitions.
 #[pyfunction]
 pub(crate) fn rule_durations() -> (Histogram, Histogram) {
-    (custom::COMPILATIONS.taken().into(), custom::EVALUATIONS.taken().into())
+    (custom::COMPILATIONS.snapshot().into(), custom::EVALUATIONS.snapshot().into())
 }
 
 #[pymethods]
 impl Histogram {
     #[new]
     fn new(buckets: Vec<f64>) -> Self {
-        Self(Mutex::new(types::Histogram::new(buckets)))
+        Self(Mutex::new(hydrofoil_metrics::Histogram::new(buckets)))
     }
 
     #[getter]

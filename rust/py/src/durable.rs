@@ -21,11 +21,11 @@ fn transformers(encryption: Option<&Encryption>) -> log::Encryption {
 /// The number of a write, its new version, and why there is none.
 type Outcome = (u64, Option<Stored>, Option<PyErr>);
 
-fn failed(error: log::LogError) -> PyErr {
+fn log_error(error: log::LogError) -> PyErr {
     DataError::new_err(error.to_string())
 }
 
-fn refused(refusal: Refusal) -> PyErr {
+fn refusal_error(refusal: Refusal) -> PyErr {
     let (reason, why) = match refusal {
         Refusal::Full(why) => ("full", why),
         Refusal::Halted(why) => ("halted", why),
@@ -43,11 +43,11 @@ fn faulty(fault: Fault) -> Faulty {
 }
 
 /// Return the number of a write, or the negative one of a write under way.
-fn begun(submitted: Submitted) -> PyResult<i64> {
+fn write_number(submitted: Submitted) -> PyResult<i64> {
     match submitted {
         Submitted::Begun(id) => Ok(id as i64),
         Submitted::After(id) => Ok(-(id as i64)),
-        Submitted::Refused(refusal) => Err(refused(refusal)),
+        Submitted::Refused(refusal) => Err(refusal_error(refusal)),
     }
 }
 
@@ -72,7 +72,7 @@ impl Durable {
         let view = view.0.store();
         let options = Options { sync, first, transformers: transformers(encryption) };
         let opened = apart(usize::MAX, || Log::open(&path, view, options, Box::new(move || given.give())));
-        Ok(Self(opened.map_err(failed)?, signal))
+        Ok(Self(opened.map_err(log_error)?, signal))
     }
 
     fn submit(&self, change: &Change) -> PyResult<i64> {
@@ -83,16 +83,16 @@ impl Durable {
             key: Arc::clone(change.key()),
         };
         let submit = || -> Fallible<_> {
-            Ok(self.0.submit(target, change.expected(), Arc::clone(change.kind()), || change.take())?)
+            Ok(self.0.submit(target, change.precondition(), Arc::clone(change.kind()), || change.take())?)
         };
-        begun(submit()?)
+        write_number(submit()?)
     }
 
     fn discard(&self, shard: &Shard, resource: &ResourceType, key: &str, revision: u64) -> PyResult<i64> {
         let target =
             Target { resource: Arc::clone(shard.0.name()), shard: Arc::clone(shard.0.store()), key: Arc::from(key) };
         let discard = || -> Fallible<_> { Ok(self.0.discard(target, revision, Arc::clone(&resource.0))?) };
-        begun(discard()?)
+        write_number(discard()?)
     }
 
     fn write(&self) {
@@ -104,7 +104,7 @@ impl Durable {
         self.1.clear()?;
         let outcomes = self.0.outcomes().into_iter().map(|done| match done.outcome {
             Ok(version) => (done.id, Some(Stored(stored::Stored::new(&done.ticket, version))), None),
-            Err(refusal) => (done.id, None, Some(refused(refusal))),
+            Err(refusal) => (done.id, None, Some(refusal_error(refusal))),
         });
         Ok(outcomes.collect())
     }
@@ -124,7 +124,7 @@ impl Durable {
 
     fn stale(&self, change: &Change) -> bool {
         let Change(change, shard) = change;
-        self.0.is_stale(shard.name(), change.key(), change.expected())
+        self.0.is_stale(shard.name(), change.key(), change.precondition())
     }
 
     fn unread(&self) -> usize {
@@ -159,7 +159,7 @@ impl Durable {
 }
 
 fn summary(done: log::Result<Summary>) -> PyResult<(usize, u64)> {
-    done.map(|found| (found.objects, found.revision)).map_err(failed)
+    done.map(|found| (found.objects, found.revision)).map_err(log_error)
 }
 
 /// Read all of a folder and change nothing; return the number of objects, and the revision.

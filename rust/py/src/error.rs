@@ -71,10 +71,12 @@ impl From<Raised> for PyErr {
                     fields.set_item("causes", causes)
                 })
             }
-            Error::Decode(_) | Error::Patch(_) | Error::Apply(_) => refused::<DecodeError>(reason, &text, None, None),
-            Error::Patched { message, outcome } => refused::<DecodeError>(reason, &message, Some(&outcome), None),
+            Error::Decode(_) | Error::Patch(_) | Error::Apply(_) => {
+                decode_error::<DecodeError>(reason, &text, None, None)
+            }
+            Error::Patched { message, outcome } => decode_error::<DecodeError>(reason, &message, Some(&outcome), None),
             Error::TypeMeta { api_version, kind, outcome } => {
-                refused::<TypeMetaError>(reason, &text, Some(&outcome), Some((&api_version, &kind)))
+                decode_error::<TypeMetaError>(reason, &text, Some(&outcome), Some((&api_version, &kind)))
             }
             Error::Pending { .. } | Error::Unconverted(_) | Error::Unconvertible(_) => {
                 with_reason::<ConversionError>(reason, &text)
@@ -102,7 +104,7 @@ impl From<Raised> for PyErr {
 
 /// Return the error of a body, patch or configuration; `outcome` is the whole result of a patch, as messages show it,
 /// and `type_meta` its `apiVersion` and kind.
-fn refused<E: PyTypeInfo>(
+fn decode_error<E: PyTypeInfo>(
     reason: &str,
     message: &str,
     outcome: Option<&str>,

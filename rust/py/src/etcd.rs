@@ -58,7 +58,7 @@ impl Etcd {
             name: Arc::clone(shard.name()),
             shard: objects,
             kind,
-            adapt: Arc::new(move |key, draft| shard.adapted(key, draft)),
+            adapt: Arc::new(move |key, draft| shard.adapt(key, draft)),
         };
         self.0.follow(id, followed);
     }
@@ -98,7 +98,7 @@ impl Etcd {
     }
 
     fn started(&self) {
-        self.0.started();
+        self.0.finish_start();
     }
 
     fn outcomes(&self) -> PyResult<Vec<Ended>> {
@@ -136,7 +136,7 @@ impl Etcd {
 
     fn stale(&self, change: &Change) -> bool {
         let Change(change, shard) = change;
-        self.0.is_stale(shard.name(), change.key(), change.expected())
+        self.0.is_stale(shard.name(), change.key(), change.precondition())
     }
 
     fn close(&self) {

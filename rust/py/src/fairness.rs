@@ -165,7 +165,7 @@ impl Queues {
 
     /// Note a request that ended, and whether others wait; return whether the loop has to be marked.
     fn ended(level: &fairness::Level<Held>, turn: &mut fairness::Turn, now: f64) -> bool {
-        turn.ended(now);
+        turn.end_request(now);
         level.backlog() > 0 && turn.hold(now)
     }
 }

@@ -101,7 +101,7 @@ impl FlowCounts {
 
     #[getter]
     fn waited(&self) -> (Histogram, Histogram) {
-        self.0.with(|counts| (counts.waited().into(), counts.refused.clone().into()))
+        self.0.with(|counts| (counts.wait_histogram().into(), counts.refused.clone().into()))
     }
 
     #[getter]

@@ -91,5 +91,5 @@ pub(crate) fn encode_continue(revision: i64, start: &str) -> String {
 
 #[pyfunction]
 pub(crate) fn duration(text: &str) -> Option<f64> {
-    hydrofoil_types::duration::parse(text).map(|nanos| nanos as f64 / 1e9)
+    hydrofoil_text::duration::parse(text).map(|nanos| nanos as f64 / 1e9)
 }

@@ -19,12 +19,12 @@ impl ListCursor {
 
     #[getter]
     fn returned(&self) -> u64 {
-        self.0.returned()
+        self.0.item_count()
     }
 
     #[getter]
     fn fetched(&self) -> u64 {
-        self.0.fetched()
+        self.0.fetch_count()
     }
 
     fn cheap(&self) -> bool {
@@ -67,7 +67,7 @@ impl ListCursor {
     }
 
     fn packed(&self) -> Self {
-        Self(self.0.packed())
+        Self(self.0.with_gzip())
     }
 
     #[getter]
@@ -112,6 +112,6 @@ impl Selector {
 
     #[getter]
     fn name(&self) -> Option<&str> {
-        self.0.selector.fields.required(FieldTarget::Name)
+        self.0.selector.fields.required_value(FieldTarget::Name)
     }
 }

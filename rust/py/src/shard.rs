@@ -54,7 +54,7 @@ impl Shard {
 
     fn reindexed(&self, resource: &ResourceType) -> Reindexed {
         self.0.select_by(&resource.0);
-        Reindexed(Mutex::new(Some(apart(usize::MAX, || self.0.reindexed(&*resource.0)))))
+        Reindexed(Mutex::new(Some(apart(usize::MAX, || self.0.reindex(&*resource.0)))))
     }
 
     fn adopt(&self, resource: &ResourceType, made: &Reindexed) -> bool {

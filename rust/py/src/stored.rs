@@ -88,7 +88,7 @@ impl Stored {
     #[pyo3(signature = (resource, kind, patch, lenient=false))]
     fn patch(&self, resource: &ResourceType, kind: &str, patch: &[u8], lenient: bool) -> Fallible<Made> {
         let size = patch.len() + self.size();
-        let patch = write::Patch { patch_type: write::PatchType::named(kind), text: patch, lenient };
-        resource.made(size, || patch.to(&resource.0, &self.0))
+        let patch = write::Patch { patch_type: write::PatchType::by_name(kind), text: patch, lenient };
+        resource.make_draft(size, || patch.to(&resource.0, &self.0))
     }
 }

@@ -17,8 +17,8 @@ pub fn refusal(kind: &Kind, object: &Value) -> Option<String> {
 
 /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark:
 /// pointers to numbers that internally are plain, and annotations.
-pub fn of_nothing(kind: &Kind, object: &mut Value) {
-    (kind.strategy.of_nothing)(object);
+pub fn defaults_of_empty_object(kind: &Kind, object: &mut Value) {
+    (kind.strategy.defaults_of_empty_object)(object);
 }
 
 /// Convert an object to the version that the rules of its kind concern, when that is not its own.

@@ -8,5 +8,5 @@ use crate::Kind;
 
 /// Fill the defaults of a decoded object at a moment.
 pub fn apply(kind: &Kind, object: &mut Value, now: Timestamp) {
-    (kind.strategy.default)(object, now);
+    (kind.strategy.default)(kind.release, object, now);
 }

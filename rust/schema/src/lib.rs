@@ -11,22 +11,17 @@
 // Input must not make the server panic: each place that could has been looked at.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
-pub mod admit;
 pub mod convert;
-pub mod custom;
 pub mod default;
-mod internal;
-mod jsonpath;
 mod kind;
 mod kinds;
 pub mod prepare;
-mod read;
-mod rules;
 pub mod selectable;
 mod strategy;
 pub mod table;
 pub mod validate;
 pub mod warn;
 
+pub use hydrofoil_rules::{Gate, Release};
 pub use kind::{Kind, Request};
 pub use strategy::{NameRule, Traits, reset_fields, traits};

@@ -33,7 +33,7 @@ pub fn has_namespace(kind: &Kind, has_own: bool) -> bool {
 }
 
 /// Return the text that refuses an unknown label for most kinds with labels of their own.
-pub fn unsupported(label: &str) -> String {
+pub fn unsupported_label(label: &str) -> String {
     format!("field label not supported: {label}")
 }
 
@@ -41,7 +41,7 @@ pub fn unsupported(label: &str) -> String {
 pub fn unknown(kind: &Kind, has_own: bool, label: &str) -> String {
     match (kind.strategy.unknown_field)(&kind.version, label) {
         Some(text) => text,
-        None if has_own => unsupported(label),
+        None if has_own => unsupported_label(label),
         None => format!("{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
     }
 }

@@ -3,18 +3,10 @@
 
 use hydrofoil_types::{Resource, Timestamp, Value};
 
-use crate::Kind;
-use crate::rules::table::{Subject, column, default};
+pub use hydrofoil_rules::table::Row;
 
-/// One row.
-pub struct Row {
-    /// The cells, one for each column.
-    pub cells: Vec<Value>,
-    /// Row conditions: a finished pod has one.
-    pub conditions: Vec<Value>,
-    /// Until when the ages among the cells stay the same, in Unix seconds.
-    pub until: i64,
-}
+use crate::Kind;
+use hydrofoil_rules::table::{Subject, column, default};
 
 /// Return the column definitions of a resource of a kind.
 pub fn columns(kind: &Kind, resource: &Resource) -> Vec<Value> {

@@ -7,8 +7,8 @@ use crate::convert;
 use crate::kind::{MetadataCheck, MetadataOrder, NameRule};
 pub use crate::kinds::apiextensions::nonstructural;
 use crate::kinds::core::service::cluster_ips;
-use crate::read::Read;
-use crate::rules::meta;
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::Read;
 
 /// Return the causes for which the object may not be created.
 pub fn create(req: &Request<'_>, object: &Value) -> Causes {

@@ -14,10 +14,15 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use hydrofoil_codec::json;
-use hydrofoil_schema::{Kind, Request, default, prepare, validate, warn};
+use hydrofoil_schema::{Kind, Release, Request, default, prepare, validate, warn};
 use hydrofoil_types::{Catalog, Causes, Schema, SmolStr, Timestamp, Value};
 use recordings::{cases, corpus};
 use serde_json::Value as Json;
+
+/// The release of the package.
+static RELEASE: LazyLock<Release> = LazyLock::new(|| {
+    Release::parse(include_bytes!("../../../python/hydrofoil/apis/releases/1.36.json")).expect("a release")
+});
 
 /// The time of all cases.
 const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
@@ -57,7 +62,7 @@ pub fn target(path: &str) -> Option<Target> {
     let plural = rest.first()?;
     let r = CATALOG.resource(group, version, plural)?;
     Some(Target {
-        kind: Kind::of(r),
+        kind: Kind::of(r, *RELEASE),
         schema: CATALOG.schema(&r.type_name)?,
         subresource: rest.get(2).map_or(String::new(), |s| (*s).to_owned()),
     })
@@ -109,7 +114,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
     let req = Request { kind: &target.kind, subresource: "", old: None, now: NOW };
     prepare::create(&req, &mut value);
     if unlabelled {
-        prepare::unlabelled(&target.kind, &mut value);
+        prepare::complete_unlabelled(&target.kind, &mut value);
     }
     admit::create(&target.kind, &mut value);
     let causes = validate::create(&req, &value);

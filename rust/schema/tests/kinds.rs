@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use hydrofoil_schema::{Kind, reset_fields, table, traits};
+use hydrofoil_schema::{Kind, Release, reset_fields, table, traits};
 use hydrofoil_types::Catalog;
 use serde_json::Value as Json;
 
@@ -12,12 +12,14 @@ use serde_json::Value as Json;
 fn strategies_know_the_subresources_and_columns_the_catalog() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
     let text = std::fs::read(path).expect("the package data is there");
+    let release =
+        Release::parse(include_bytes!("../../../python/hydrofoil/apis/releases/1.36.json")).expect("a release");
     let catalog = Catalog::parse(&text).expect("the package data parses");
     let raw: Json = serde_json::from_slice(&text).expect("the package data is JSON");
     for entry in raw["resources"].as_array().expect("the catalog has resources") {
         let [group, version, plural] = ["group", "version", "plural"].map(|key| entry[key].as_str().unwrap_or(""));
         let resource = catalog.resource(group, version, plural).expect("the catalog has the resource");
-        let kind = Kind::of(resource);
+        let kind = Kind::of(resource, release);
         let subresources = entry["subresources"].as_array().map_or(&[][..], Vec::as_slice);
         let has = |name: &str| subresources.iter().any(|s| s["name"] == name || s == name);
         let found = traits(&kind);

@@ -11,9 +11,14 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hydrofoil_codec::json;
-use hydrofoil_schema::{Kind, Request, default, prepare, table};
+use hydrofoil_schema::{Kind, Release, Request, default, prepare, table};
 use hydrofoil_types::{Catalog, Resource, Schema, Timestamp, Value};
 use serde_json::Value as Json;
+
+/// The release of the package.
+static RELEASE: LazyLock<Release> = LazyLock::new(|| {
+    Release::parse(include_bytes!("../../../python/hydrofoil/apis/releases/1.36.json")).expect("a release")
+});
 
 /// The time of all cases.
 const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
@@ -64,7 +69,7 @@ fn target(path: &str) -> Option<Target> {
 /// Return an object of `before` as the server would store it.
 fn stored(step: &Json) -> (Target, Value) {
     let target = target(step["path"].as_str().expect("a path")).expect("a known resource");
-    let kind = Kind::of(&target.resource);
+    let kind = Kind::of(&target.resource, *RELEASE);
     let decode = |body: &Json| {
         json::decode(&target.schema, &serde_json::to_vec(body).expect("JSON")).expect("a recorded object decodes").value
     };
@@ -79,7 +84,7 @@ fn stored(step: &Json) -> (Target, Value) {
     let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
     prepare::create(&Request { kind: &kind, subresource: "", old: None, now: NOW }, &mut value);
     if unlabelled {
-        prepare::unlabelled(&kind, &mut value);
+        prepare::complete_unlabelled(&kind, &mut value);
     }
     admit(&kind, &mut value);
     if step["status"].is_object() {
@@ -158,7 +163,7 @@ fn differences(case: &Json) -> Vec<String> {
     let wanted = target(case["path"].as_str().expect("a path")).expect("a known resource");
     let mut out = Vec::new();
     let mut columns: Json = serde_json::from_slice(&json::encode_any(&Value::Array(table::columns(
-        &Kind::of(&wanted.resource),
+        &Kind::of(&wanted.resource, *RELEASE),
         &wanted.resource,
     ))))
     .expect("JSON");
@@ -182,7 +187,7 @@ fn differences(case: &Json) -> Vec<String> {
             continue;
         }
         let name = step["body"]["metadata"]["name"].as_str().expect("a name");
-        let row = table::row(&Kind::of(&wanted.resource), &value, NOW);
+        let row = table::row(&Kind::of(&wanted.resource, *RELEASE), &value, NOW);
         let found: Vec<Json> =
             row.cells.iter().map(|c| serde_json::from_slice(&json::encode_any(c)).expect("JSON")).collect();
         let Some(cells) = rows.iter().filter_map(|r| r["cells"].as_array()).find(|c| name_of(c, at) == name) else {
@@ -283,7 +288,7 @@ fn pods_tell_their_state() {
         let deleted = if deleted { r#","deletionTimestamp":"2024-01-01T00:00:00Z""# } else { "" };
         let text = format!(r#"{{"metadata":{{"name":"p"{deleted}}},"spec":{spec},"status":{status}}}"#);
         let pod = json::parse(text.as_bytes()).expect("JSON").value;
-        let row = table::row(&Kind::of(resource), &pod, now);
+        let row = table::row(&Kind::of(resource, *RELEASE), &pod, now);
         let wanted = ["p", ready, state, restarts, "<unknown>", "<none>", "<none>", "<none>", "<none>"];
         assert_eq!(row.cells, wanted.map(Value::from), "{text}");
         assert_eq!(row.conditions.len(), usize::from(status.contains("Failed")), "{text}");

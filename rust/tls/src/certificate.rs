@@ -1,6 +1,6 @@
 //! The outer form of a certificate (RFC 5280, 4.1): what path validation does not give.
 
-use hydrofoil_types::calendar::days;
+use hydrofoil_text::calendar::days;
 
 use hydrofoil_x509::der::{
     BIT_STRING, GENERALIZED_TIME, INTEGER, Malformed, Reader, SEQUENCE, UTC_TIME, VERSION, Value,

@@ -99,10 +99,10 @@ struct Resolver {
 
 impl Resolver {
     fn read(default: &Pair<'_>, pairs: &[Pair<'_>]) -> Result<Self, String> {
-        let default = Arc::new(certified(default)?);
+        let default = Arc::new(certified_key(default)?);
         let mut named = HashMap::new();
         for pair in pairs {
-            let key = Arc::new(certified(pair)?);
+            let key = Arc::new(certified_key(pair)?);
             let names = if pair.names.is_empty() { own_names(&key) } else { pair.names.to_vec() };
             for name in names {
                 // The first pair that has a name keeps it.
@@ -130,7 +130,7 @@ fn own_names(key: &CertifiedKey) -> Vec<String> {
     parsed.valid_dns_names().map(str::to_owned).collect()
 }
 
-fn certified(pair: &Pair<'_>) -> Result<CertifiedKey, String> {
+fn certified_key(pair: &Pair<'_>) -> Result<CertifiedKey, String> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pair.chain).collect();
     let chain = chain.map_err(|e| e.to_string())?;
     let leaf = chain.first().ok_or("failed to find any PEM data in certificate input")?;

@@ -35,7 +35,7 @@ impl Field {
 
     /// Return the same with a default, a list type and whether it is replaced as a whole.
     #[must_use]
-    pub fn owned(mut self, default: Option<Value>, list_type: Option<ListType>, atomic: bool) -> Self {
+    pub fn with_ownership(mut self, default: Option<Value>, list_type: Option<ListType>, atomic: bool) -> Self {
         self.default = default;
         self.list_type = list_type;
         self.atomic = atomic;
@@ -113,15 +113,15 @@ impl Arena {
             def.index = index(&def.fields);
         }
         for field in &mut def.fields {
-            self.moved(&mut field.shape, sorted, out, known);
+            self.move_shape(&mut field.shape, sorted, out, known);
         }
         out.types[copied.0 as usize] = def;
         copied
     }
 
-    fn moved(&self, shape: &mut Shape, sorted: bool, out: &mut Self, known: &mut FxHashMap<u32, TypeId>) {
+    fn move_shape(&self, shape: &mut Shape, sorted: bool, out: &mut Self, known: &mut FxHashMap<u32, TypeId>) {
         match shape {
-            Shape::List(inner) | Shape::Map(inner) => self.moved(inner, sorted, out, known),
+            Shape::List(inner) | Shape::Map(inner) => self.move_shape(inner, sorted, out, known),
             Shape::Type(id) => *id = self.copy(*id, sorted, out, known),
             _ => {}
         }

@@ -151,7 +151,7 @@ impl Catalog {
     /// Parse `catalog.json` of the package.
     pub fn parse(data: &[u8]) -> Result<Self, CatalogError> {
         let mut raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
-        let granular = loosened(&mut raw.types);
+        let granular = loosen(&mut raw.types);
         raw.types.extend(granular.iter().map(|(name, raw)| (name.as_str(), raw.clone())));
         let mut names: Vec<_> = raw.types.keys().copied().collect();
         names.sort_unstable();
@@ -192,7 +192,7 @@ impl Catalog {
 
 /// Replace atomic types of granular fields by granular twins, named with `granular` before the last part; return the
 /// twins.
-fn loosened(types: &mut FxHashMap<&str, RawType>) -> Vec<(String, RawType)> {
+fn loosen(types: &mut FxHashMap<&str, RawType>) -> Vec<(String, RawType)> {
     let atomic: FxHashMap<String, RawType> = types
         .iter()
         .filter(|(_, t)| t.mt.as_deref() == Some("atomic"))

@@ -6,8 +6,8 @@ use std::fmt;
 
 use smol_str::{SmolStr, ToSmolStr};
 
-use crate::quote::quoted;
 use crate::{Value, notation};
+use hydrofoil_text::quoted;
 
 /// The reason of a cause, by its name on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,7 +228,7 @@ impl Causes {
         let shown_values: Vec<_> = supported.iter().map(|s| quoted(s)).collect();
         let detail =
             if supported.is_empty() { String::new() } else { format!("supported values: {}", shown_values.join(", ")) };
-        self.push(field, CauseReason::NotSupported, join("Unsupported value", Some(&shown(value)), &detail));
+        self.push(field, CauseReason::NotSupported, join("Unsupported value", Some(&cause_text(value)), &detail));
     }
 
     /// Add `Duplicate value: value`.
@@ -241,7 +241,7 @@ impl Causes {
         if self.is_full() {
             self.beyond += 1;
         } else {
-            self.push(field, reason, join(head, Some(&shown(value)), detail));
+            self.push(field, reason, join(head, Some(&cause_text(value)), detail));
         }
     }
 
@@ -284,7 +284,7 @@ fn join(head: &str, value: Option<&str>, detail: &str) -> SmolStr {
 }
 
 /// Format a value for a cause: strings quoted, numbers and booleans plain, others as JSON.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn cause_text(value: &Value) -> String {
     match value {
         Value::Str(s) => quoted(s),
         Value::Null => "null".to_owned(),

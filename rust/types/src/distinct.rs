@@ -14,14 +14,14 @@ const MANY: usize = 16;
 
 /// The items of a list that repeat the key of an earlier item.
 #[derive(Debug)]
-pub struct Again<'a, F> {
+pub struct Duplicates<'a, F> {
     list: &'a [Value],
     key: F,
     /// Computed in advance for a long list; a short one is scanned.
     known: Vec<bool>,
 }
 
-impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
+impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Duplicates<'a, F> {
     /// Compare the items of a list by `key`.
     #[inline]
     pub fn of(list: &'a [Value], key: F) -> Self {
@@ -35,7 +35,7 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
 
     /// Report whether the item at a place repeats the key of an earlier one; false beyond the end.
     #[inline]
-    pub fn at(&self, place: usize) -> bool {
+    pub fn is_repeat(&self, place: usize) -> bool {
         if self.list.len() > MANY {
             return self.known.get(place).copied().unwrap_or(false);
         }
@@ -95,19 +95,19 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
 
 /// Keys seen so far.
 #[derive(Debug)]
-pub struct Seen<K> {
+pub struct KeySet<K> {
     few: Vec<K>,
     many: Option<HashSet<K>>,
 }
 
-impl<K> Default for Seen<K> {
+impl<K> Default for KeySet<K> {
     #[inline]
     fn default() -> Self {
         Self { few: Vec::new(), many: None }
     }
 }
 
-impl<K: Eq + Hash> Seen<K> {
+impl<K: Eq + Hash> KeySet<K> {
     /// Report whether a key was seen.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
@@ -141,7 +141,7 @@ impl<K: Eq + Hash> Seen<K> {
     }
 }
 
-impl<K: Eq + Hash> FromIterator<K> for Seen<K> {
+impl<K: Eq + Hash> FromIterator<K> for KeySet<K> {
     fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
         let mut seen = Self::default();
         for key in keys {
@@ -189,10 +189,10 @@ impl Hash for Whole<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Again, Lookup, MANY, Seen, Whole};
+    use super::{Duplicates, KeySet, Lookup, MANY, Whole};
     use crate::{Map, Value};
 
-    fn named(names: &[usize]) -> Vec<Value> {
+    fn named_values(names: &[usize]) -> Vec<Value> {
         let item = |n: &usize| Value::Object(Map::from_unique(vec![("name".into(), Value::from(format!("n{n}")))]));
         names.iter().map(item).collect()
     }
@@ -202,17 +202,17 @@ mod tests {
     fn what_comes_again_is_told_of_lists_of_any_length() {
         for length in [3, MANY, MANY + 1, 100] {
             let numbers: Vec<usize> = (0..length).map(|i| i % (length - 1)).collect();
-            let list = named(&numbers);
-            let again = Again::of(&list, |v| v.str_at(&["name"]));
-            let whole = Again::of(&list, Whole);
-            let found: Vec<usize> = (0..=length).filter(|i| again.at(*i)).collect();
+            let list = named_values(&numbers);
+            let duplicates = Duplicates::of(&list, |v| v.str_at(&["name"]));
+            let whole = Duplicates::of(&list, Whole);
+            let found: Vec<usize> = (0..=length).filter(|i| duplicates.is_repeat(*i)).collect();
             assert_eq!(found, [length - 1], "of {length}");
-            assert!((0..length).all(|i| again.at(i) == whole.at(i)));
+            assert!((0..length).all(|i| duplicates.is_repeat(i) == whole.is_repeat(i)));
             let lookup = Lookup::of(&list, |v| v.str_at(&["name"]));
             assert!(std::ptr::eq(lookup.first(&"n0").expect("it is there"), &raw const list[0]));
             assert!(std::ptr::eq(lookup.last(&"n0").expect("it is there"), &raw const list[length - 1]));
             assert!(!lookup.has(&"none"));
-            let mut seen = Seen::default();
+            let mut seen = KeySet::default();
             assert_eq!(numbers.iter().filter(|n| !seen.insert(**n)).count(), 1);
             assert_eq!((seen.len(), seen.contains(&0), seen.contains(&length)), (length - 1, true, false));
         }
@@ -225,7 +225,7 @@ mod tests {
             Value::Object(Map::from_unique(pairs.map(|(k, n)| (k.into(), Value::Int(n))).to_vec()))
         };
         let (turned, known) = (of([("b", 1), ("a", 7)]), of([("a", 39), ("b", 1)]));
-        let mut seen = Seen::default();
+        let mut seen = KeySet::default();
         let values: Vec<Value> = (0..40).map(|n| of([("a", n), ("b", 1)])).collect();
         assert!(values.iter().all(|v| seen.insert(Whole(v))));
         assert!(!seen.insert(Whole(&turned)));

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::quote::quoted;
 use crate::{Map, Value};
+use hydrofoil_text::quoted;
 
 /// Format a number as `%v` does: with an exponent from a million up and below a ten thousandth.
 pub fn float(f: f64) -> String {
@@ -38,7 +38,7 @@ pub fn infinity(f: f64) -> &'static str {
 }
 
 /// Return the error of a number that JSON cannot hold, as Go's encoder words it.
-pub fn unsupported(f: f64) -> String {
+pub fn unsupported_number(f: f64) -> String {
     format!("json: unsupported value: {}", infinity(f))
 }
 

@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 
-use crate::{Map, Value, compact, go, go_json_string};
+use hydrofoil_text::go_json_string;
+
+use crate::{Map, Value, compact, go};
 
 /// The limit on the nesting of a value inside a string: real ones are flat, so this is generous.
 const MAX_DEPTH: usize = 32;

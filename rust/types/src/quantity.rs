@@ -101,15 +101,15 @@ impl Quantity {
                 (10, exponent, QuantityFormat::DecimalExponent)
             }
         };
-        let nano = scaled(whole, fraction, base, exponent);
+        let nano = scale(whole, fraction, base, exponent);
         let nano = if negative { -nano } else { nano };
-        let (small, kept) = held(whole.trim_start_matches('0'), fraction, base, exponent, nano);
+        let (small, kept) = fits(whole.trim_start_matches('0'), fraction, base, exponent, nano);
         Ok(Self { nano, format, small, kept })
     }
 
     /// Return the text that stands for a quantity where it is written: some texts are not brought into canonical form.
     /// The error is upstream's message.
-    pub fn written(text: &str) -> Result<SmolStr, &'static str> {
+    pub fn canonical_text(text: &str) -> Result<SmolStr, &'static str> {
         let quantity = Self::parse(text)?;
         Ok(if quantity.kept { SmolStr::new(text) } else { smol_str::format_smolstr!("{quantity}") })
     }
@@ -147,7 +147,7 @@ impl Quantity {
 
 /// Return whether upstream parses the digits times `base^exponent` into 64 bits, and then keeps the text: the fast path of
 /// `ParseQuantity`. `whole` has no leading zeros.
-fn held(whole: &str, fraction: &str, base: i32, exponent: i32, nano: i128) -> (bool, bool) {
+fn fits(whole: &str, fraction: &str, base: i32, exponent: i32, nano: i128) -> (bool, bool) {
     let whole = if whole.is_empty() { "0" } else { whole };
     let digits = i32::try_from(whole.len().saturating_add(fraction.len())).unwrap_or(i32::MAX);
     if base == 2 {
@@ -172,7 +172,7 @@ fn div_up(n: i128, by: i128) -> i128 {
 const FEW_DIGITS: usize = 18;
 
 /// Return the digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
-fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
+fn scale(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
     let most = if base == 2 { MAX } else { HUGE };
     let mut mantissa: i128 = 0;
     let mut places = 0i32;
@@ -305,7 +305,7 @@ mod tests {
             ("+0", "0"),
             ("12345678901234567890", "12345678901234567890"),
         ] {
-            assert_eq!(Quantity::written(given).unwrap(), written, "{given}");
+            assert_eq!(Quantity::canonical_text(given).unwrap(), written, "{given}");
         }
     }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::indexing_slicing, reason = "the length was looked at before")]
 #![allow(clippy::string_slice, reason = "what is cut out is digits")]
 
-use crate::calendar::{civil, days, days_in};
+use hydrofoil_text::calendar::{civil, days, days_in};
 
 /// A moment: seconds since 1970 and nanoseconds within the second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

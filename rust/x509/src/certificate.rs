@@ -87,7 +87,7 @@ impl Certificate {
 fn version(tbs: &mut Reader<'_>) -> Result<u8, Malformed> {
     match tbs.optional(VERSION)? {
         None => Ok(0),
-        Some(bytes) => match Reader::new(bytes).unsigned()? {
+        Some(bytes) => match Reader::new(bytes).unsigned_integer()? {
             [] => Ok(0),
             [one @ ..=2] => Ok(*one),
             _ => Err(Malformed),

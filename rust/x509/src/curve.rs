@@ -85,7 +85,7 @@ static CURVES: LazyLock<[Curve; 4]> = LazyLock::new(|| {
 
 impl Curve {
     /// Return the curve of an object identifier.
-    pub(crate) fn named(id: &[u8]) -> Option<&'static Self> {
+    pub(crate) fn by_oid(id: &[u8]) -> Option<&'static Self> {
         let all = [oid::P224, oid::P256, oid::P384, oid::P521];
         CURVES.iter().zip(all).find(|(_, own)| *own == id).map(|(curve, _)| curve)
     }

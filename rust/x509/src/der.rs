@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Return the bytes of the next integer, which may not be negative and have no needless zeros.
-    pub fn unsigned(&mut self) -> Result<&'a [u8], Malformed> {
+    pub fn unsigned_integer(&mut self) -> Result<&'a [u8], Malformed> {
         match self.expect(INTEGER)?.content {
             [0] => Ok(&[]),
             [0, rest @ ..] if rest.first().is_some_and(|b| *b >= 0x80) => Ok(rest),

@@ -13,7 +13,7 @@ pub(crate) fn extension<'a>(items: &mut Reader<'a>) -> Result<(&'a [u8], bool, &
 pub(crate) fn authority(value: &[u8]) -> Result<bool, Malformed> {
     let mut parts = Reader::new(value).enter(SEQUENCE)?;
     let found = parts.flag()?;
-    if parts.sees(INTEGER) && parts.unsigned()?.len() > 7 {
+    if parts.sees(INTEGER) && parts.unsigned_integer()?.len() > 7 {
         return Err(Malformed);
     }
     Ok(found)

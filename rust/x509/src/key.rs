@@ -35,7 +35,7 @@ impl PublicKey {
         Ok(Some(match algorithm.oid {
             oid::RSA if algorithm.parameters == [5, 0] => {
                 let mut parts = Reader::new(&bytes).enter(SEQUENCE)?;
-                let (modulus, exponent) = (parts.unsigned()?, parts.unsigned()?);
+                let (modulus, exponent) = (parts.unsigned_integer()?, parts.unsigned_integer()?);
                 if modulus.is_empty() || exponent.is_empty() || exponent.len() > 8 {
                     return Err(Malformed);
                 }
@@ -44,15 +44,19 @@ impl PublicKey {
             }
             oid::EC => {
                 let name = Reader::new(algorithm.parameters).oid()?;
-                let curve = Curve::named(name).ok_or(Malformed)?;
+                let curve = Curve::by_oid(name).ok_or(Malformed)?;
                 Self::Ecdsa(curve, curve.point(&bytes).ok_or(Malformed)?)
             }
             oid::ED25519 if algorithm.parameters.is_empty() => Self::Ed25519(bytes.try_into().map_err(|_| Malformed)?),
             oid::X25519 if algorithm.parameters.is_empty() && bytes.len() == 32 => Self::Other,
             oid::DSA => {
                 let mut numbers = Reader::new(algorithm.parameters).enter(SEQUENCE)?;
-                let all =
-                    [Reader::new(&bytes).unsigned()?, numbers.unsigned()?, numbers.unsigned()?, numbers.unsigned()?];
+                let all = [
+                    Reader::new(&bytes).unsigned_integer()?,
+                    numbers.unsigned_integer()?,
+                    numbers.unsigned_integer()?,
+                    numbers.unsigned_integer()?,
+                ];
                 if all.iter().any(|n| n.is_empty()) {
                     return Err(Malformed);
                 }

@@ -48,7 +48,7 @@ fn attributes(bytes: &[u8]) -> Result<(), Malformed> {
     let mut list = Reader::new(bytes);
     let mut seen = Vec::new();
     while !list.at_end() {
-        let Ok(Some(values)) = requested(list.read()?.whole) else { continue };
+        let Ok(Some(values)) = requested_extensions(list.read()?.whole) else { continue };
         let mut items = Reader::new(values).enter(SEQUENCE)?;
         while !items.at_end() {
             let (id, _, value) = extension(&mut items)?;
@@ -65,7 +65,7 @@ fn attributes(bytes: &[u8]) -> Result<(), Malformed> {
 }
 
 /// Return the values of an attribute that requests extensions, if there are any.
-fn requested(attribute: &[u8]) -> Result<Option<&[u8]>, Malformed> {
+fn requested_extensions(attribute: &[u8]) -> Result<Option<&[u8]>, Malformed> {
     let mut parts = Reader::new(attribute).enter(SEQUENCE)?;
     let is_request = parts.oid()? == oid::EXTENSION_REQUEST;
     let values = parts.expect(SET)?.content;

@@ -59,10 +59,10 @@ impl Key {
         signature: &[u8],
         salt: Option<usize>,
     ) -> bool {
-        self.salted(hash, digest_, signature, salt).unwrap_or(false)
+        self.check_pss(hash, digest_, signature, salt).unwrap_or(false)
     }
 
-    fn salted(
+    fn check_pss(
         &self,
         hash: &'static Algorithm,
         message: &[u8],

@@ -27,7 +27,7 @@ impl Scheme {
     pub(crate) fn of(algorithm: &Algorithm<'_>) -> Option<Self> {
         Some(match algorithm.oid {
             oid::ED25519 if algorithm.parameters.is_empty() => Self::Ed25519,
-            oid::RSA_PSS => Self::Pss(salted(algorithm.parameters).ok()?),
+            oid::RSA_PSS => Self::Pss(pss_digest(algorithm.parameters).ok()?),
             oid::RSA_SHA1 | oid::RSA_SHA1_OLD => Self::Rsa(&digest::SHA1_FOR_LEGACY_USE_ONLY),
             oid::RSA_SHA256 => Self::Rsa(&digest::SHA256),
             oid::RSA_SHA384 => Self::Rsa(&digest::SHA384),
@@ -91,12 +91,12 @@ fn verify_ecdsa(curve: &Curve, point: &Point, hash: &'static Hash, signed: &[u8]
 fn numbers(signature: &[u8]) -> Result<[BigUint; 2], Malformed> {
     let mut file = Reader::new(signature);
     let mut pair = file.enter(SEQUENCE)?;
-    let found = [pair.unsigned()?, pair.unsigned()?].map(BigUint::from_bytes_be);
+    let found = [pair.unsigned_integer()?, pair.unsigned_integer()?].map(BigUint::from_bytes_be);
     if pair.at_end() && file.at_end() { Ok(found) } else { Err(Malformed) }
 }
 
 /// Return the digest of the parameters of PSS, which all members have to agree on (`pssParameters`).
-fn salted(parameters: &[u8]) -> Result<&'static Hash, Malformed> {
+fn pss_digest(parameters: &[u8]) -> Result<&'static Hash, Malformed> {
     let mut parts = Reader::new(parameters).enter(SEQUENCE)?;
     let hash = Reader::new(parts.expect(0xA0)?.content).algorithm()?;
     let mask = Reader::new(parts.expect(0xA1)?.content).algorithm()?;

@@ -7,6 +7,7 @@ import pytest
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.emulation import minor_of, minor_of_introduction, parse_emulated_version
 from hydrofoil.apis.gates import Gates
+from hydrofoil.apis.releases.release import Release
 from hydrofoil.options import Refused, Texts
 
 
@@ -42,7 +43,7 @@ def test_versions_out_of_range_are_refused(text: str, why: str) -> None:
 def test_resources_and_features_are_those_of_the_version() -> None:
     assert minor_of(Texts()) == 36 and minor_of(parse_emulated_version("kube=1.35")) == 35
     assert minor_of_introduction({"introduced": "1.36"}) == 36 and minor_of_introduction({}) == 0
-    before, now = (Catalog(gates=Gates({}, minor), minor=minor) for minor in (35, 36))
+    before, now = (Catalog(release=Release.of((version,))) for version in ("1.35", "1.36"))
     assert before.find("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies") is None
     assert now.find("admissionregistration.k8s.io", "v1", "mutatingadmissionpolicies") is not None
     assert not Gates({}, 35).enabled("ComponentFlagz") and Gates({}, 36).enabled("ComponentFlagz")

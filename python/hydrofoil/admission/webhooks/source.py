@@ -9,7 +9,7 @@ from hydrofoil.engine import Stored
 
 
 class Source:
-    """A state: the webhooks of one kind of configurations, sorted by the name of theirs."""
+    """A state: the webhooks of one kind of configurations, ordered by the name of the configuration."""
 
     def __init__(self) -> None:
         self._configurations: dict[str, tuple[Hook, ...]] = {}

@@ -5,8 +5,8 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use hydrofoil_bench::{Subject, catalog, definition, draft, filled, key};
-use hydrofoil_schema::custom::Definition;
+use hydrofoil_bench::{Subject, catalog, definition, draft, fill_shard, key};
+use hydrofoil_custom::Definition;
 use hydrofoil_store::{Local, Page, Selector, Shard};
 use hydrofoil_types::Value;
 
@@ -71,7 +71,7 @@ measured! {
 fn main() {
     let catalog = catalog();
     let config_map = Subject::config_map(&catalog);
-    let (log, shard) = filled(&config_map, OBJECTS);
+    let (log, shard) = fill_shard(&config_map, OBJECTS);
     let world = World {
         pod: Subject::pod(&catalog),
         deployment: Subject::deployment(&catalog),

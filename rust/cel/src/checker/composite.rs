@@ -12,7 +12,7 @@ impl Checker {
         for (item, optional) in items {
             self.check(item);
             let t = self.get(item);
-            let t = self.unwrapped(item.at, t, *optional);
+            let t = self.unwrap_optional(item.at, t, *optional);
             of = Some(self.join(of, t));
         }
         let of = of.unwrap_or_else(|| self.bindings.fresh());
@@ -26,7 +26,7 @@ impl Checker {
             keys = Some(self.join(keys, self.get(key)));
             self.check(value);
             let t = self.get(value);
-            let t = self.unwrapped(value.at, t, *optional);
+            let t = self.unwrap_optional(value.at, t, *optional);
             values = Some(self.join(values, t));
         }
         let key = keys.unwrap_or_else(|| self.bindings.fresh());
@@ -64,13 +64,13 @@ impl Checker {
             self.check(part);
         }
         let body = fold.body.as_ref().map_or(key.clone(), |b| self.get(b));
-        let t = self.gathered(at, fold, key, body);
+        let t = self.comprehension_type(at, fold, key, body);
         self.scope.truncate(depth);
         self.bindings.resolve(&t, false)
     }
 
     /// Return the type of the result of a comprehension.
-    pub(super) fn gathered(&mut self, at: usize, fold: &Fold, key: Type, body: Type) -> Type {
+    pub(super) fn comprehension_type(&mut self, at: usize, fold: &Fold, key: Type, body: Type) -> Type {
         let result = match fold.step {
             Step::All | Step::Exists => {
                 if !self.bindings.assignable(&body, &Type::Bool) {
@@ -125,7 +125,7 @@ impl Checker {
                 continue;
             };
             let found = self.get(&member.value);
-            let found = self.unwrapped(member.value.at, found, member.optional);
+            let found = self.unwrap_optional(member.value.at, found, member.optional);
             if !self.bindings.assignable(&wanted, &found) {
                 let found = self.bindings.resolve(&found, true);
                 let text = format!("expected type of field '{name}' is '{wanted}' but provided type is '{found}'");

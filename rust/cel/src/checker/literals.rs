@@ -21,10 +21,10 @@ fn walk(expr: &Expr, checked: &Checked, mixed: bool, issues: &mut Vec<Issue>) {
         Kind::Call(call) => {
             mixed |= call.name == "format";
             if call.name == "format" {
-                formatted(call, expr.at, checked, issues);
+                check_format(call, expr.at, checked, issues);
             }
             let wrong: Option<fn(&str) -> bool> = match call.name.as_str() {
-                "duration" => Some(|t| hydrofoil_types::duration::parse(t).is_none()),
+                "duration" => Some(|t| hydrofoil_text::duration::parse(t).is_none()),
                 "timestamp" => Some(|t| t.starts_with("0000") || hydrofoil_types::Timestamp::parse(t).is_none()),
                 "matches" => Some(|t| crate::library::text::pattern(t).is_err()),
                 _ => None,
@@ -39,19 +39,19 @@ fn walk(expr: &Expr, checked: &Checked, mixed: bool, issues: &mut Vec<Issue>) {
         Kind::List(items) if !mixed => {
             // Only the first issue of a list is reported, but all of a map.
             let mut found = Vec::new();
-            odd(items.iter().map(|(item, optional)| (item, unwrapped(checked.of(item), *optional))), &mut found);
+            odd(items.iter().map(|(item, optional)| (item, unwrap_optional(checked.of(item), *optional))), &mut found);
             issues.extend(found.into_iter().next());
         }
         Kind::Map(entries) if !mixed => {
             odd(entries.iter().map(|(key, ..)| (key, checked.of(key))), issues);
-            odd(entries.iter().map(|(_, v, optional)| (v, unwrapped(checked.of(v), *optional))), issues);
+            odd(entries.iter().map(|(_, v, optional)| (v, unwrap_optional(checked.of(v), *optional))), issues);
         }
         _ => {}
     }
     each_child(expr, &mut |child| walk(child, checked, mixed, issues));
 }
 
-fn unwrapped(t: &Type, optional: bool) -> &Type {
+fn unwrap_optional(t: &Type, optional: bool) -> &Type {
     match t {
         Type::Optional(of) if optional => of,
         other => other,
@@ -67,7 +67,7 @@ fn odd<'e>(mut typed: impl Iterator<Item = (&'e Expr, &'e Type)>, issues: &mut V
 }
 
 /// Check a literal format against the types of its literal values (`stringFormatValidator`).
-fn formatted(call: &Call, at: usize, checked: &Checked, issues: &mut Vec<Issue>) {
+fn check_format(call: &Call, at: usize, checked: &Checked, issues: &mut Vec<Issue>) {
     let (Some(target), [arg]) = (&call.target, call.args.as_slice()) else { return };
     let (Kind::Literal(Literal::Str(text)), Kind::List(values)) = (&target.kind, &arg.kind) else { return };
     let mut place = at;

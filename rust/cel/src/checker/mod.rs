@@ -108,7 +108,7 @@ impl Checker {
         self.types[expr.id].clone()
     }
 
-    fn undeclared(&mut self, at: usize, name: &str) -> Type {
+    fn report_undeclared(&mut self, at: usize, name: &str) -> Type {
         self.note(at, format!("undeclared reference to '{name}' (in container '')"));
         Type::Error
     }
@@ -139,11 +139,11 @@ impl Checker {
             },
             Kind::Ident(name) => match self.ident(name) {
                 Some(t) => t,
-                None => self.undeclared(at, &name.clone()),
+                None => self.report_undeclared(at, &name.clone()),
             },
             Kind::Select { operand, field, test } => {
                 let (field, test) = (field.clone(), *test);
-                let qualified = if test { None } else { operand.qualified().map(|q| format!("{q}.{field}")) };
+                let qualified = if test { None } else { operand.qualified_name().map(|q| format!("{q}.{field}")) };
                 if let Some((name, t)) = qualified.and_then(|q| self.ident(&q).map(|t| (q, t))) {
                     expr.kind = Kind::Ident(name.into());
                     t
@@ -168,7 +168,7 @@ impl Checker {
             Kind::Message(name, members) => {
                 let name = name.clone();
                 match self.ident(&name) {
-                    None => self.undeclared(at, &name),
+                    None => self.report_undeclared(at, &name),
                     Some(Type::Kind(Some(of))) if matches!(*of, Type::Record(_)) => self.message(&of, members),
                     Some(t) => {
                         for member in members {
@@ -242,7 +242,7 @@ impl Checker {
             self.check(arg);
         }
         if let Some(target) = &mut call.target {
-            let qualified = target.qualified().map(|q| format!("{q}.{}", call.name));
+            let qualified = target.qualified_name().map(|q| format!("{q}.{}", call.name));
             if let Some(name) = qualified.filter(|q| functions::find(q).is_some()) {
                 call.name = name.into();
                 call.target = None;
@@ -252,7 +252,7 @@ impl Checker {
         }
         let known = self.patches || call.name != "jsonpatch.escapeKey";
         let Some(overloads) = functions::find(&call.name).filter(|_| known) else {
-            return self.undeclared(at, &call.name.clone());
+            return self.report_undeclared(at, &call.name.clone());
         };
         let args: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.get(a)).collect();
         if matches!(call.name.as_str(), "_&&_" | "_||_") {
@@ -358,7 +358,7 @@ impl Checker {
         Type::Dyn
     }
 
-    fn unwrapped(&mut self, at: usize, t: Type, optional: bool) -> Type {
+    fn unwrap_optional(&mut self, at: usize, t: Type, optional: bool) -> Type {
         match t {
             t if !optional => t,
             Type::Optional(of) => (*of).clone(),

@@ -19,7 +19,7 @@ use crate::checker::Checked;
 use crate::decl::{Decl, Shape};
 use crate::size::{LIST, MAP, PATTERN, Range, TEXT};
 use crate::types::{ATTRIBUTE, Type};
-use rules::{compares, lists, nominal, replaced};
+use rules::{compares, lists, nominal, replaced_size};
 
 /// Estimate the cost of an expression on a declared value.
 pub(crate) fn estimate(expr: &Expr, checked: &Checked, root: &Arc<Decl>) -> u64 {
@@ -73,7 +73,7 @@ pub(crate) struct Estimate {
 }
 
 /// The cost of the simplest call.
-pub(crate) const ONE: Range = Range::fixed(1);
+pub(crate) const ONE: Range = Range::exactly(1);
 
 impl Coster<'_> {
     fn cost(&mut self, expr: &Expr) -> Range {
@@ -98,7 +98,7 @@ impl Coster<'_> {
             Kind::Call(call) => self.call(expr, call),
             Kind::List(items) => {
                 let mut size = Range { min: if items.is_empty() { 0 } else { u64::MAX }, max: 0 };
-                let mut sum = Range::fixed(LIST);
+                let mut sum = Range::exactly(LIST);
                 for (item, _) in items {
                     sum = sum.plus(self.cost(item));
                     size = size.union(self.size_of(item));
@@ -109,7 +109,7 @@ impl Coster<'_> {
             Kind::Map(items) => {
                 let start = Range { min: if items.is_empty() { 0 } else { u64::MAX }, max: 0 };
                 let (mut key_size, mut value_size) = (start, start);
-                let mut sum = Range::fixed(MAP);
+                let mut sum = Range::exactly(MAP);
                 for (key, value, _) in items {
                     sum = sum.plus(self.cost(key)).plus(self.cost(value));
                     key_size = key_size.union(self.size_of(key));
@@ -118,14 +118,16 @@ impl Coster<'_> {
                 self.entries.insert(expr.id, Entry { list: false, key: key_size, value: value_size });
                 sum
             }
-            Kind::Message(_, members) => members.iter().fold(Range::fixed(40), |sum, m| sum.plus(self.cost(&m.value))),
+            Kind::Message(_, members) => {
+                members.iter().fold(Range::exactly(40), |sum, m| sum.plus(self.cost(&m.value)))
+            }
             Kind::Bind { name, value, body } => {
                 let value_cost = self.cost(value);
-                let (size, entry) = (self.computed(value), self.entry(value));
+                let (size, entry) = (self.compute_size(value), self.entry(value));
                 self.locals.push(Local { name: name.clone(), path: self.path(value), size, entry });
                 let body = self.cost(body);
                 self.locals.pop();
-                Range::fixed(LIST).plus(value_cost).plus(body)
+                Range::exactly(LIST).plus(value_cost).plus(body)
             }
             Kind::Fold(fold) => self.fold(expr, fold),
             Kind::Opt { operand, name, body, flat } => self.opt(operand, name, body, *flat),
@@ -138,7 +140,7 @@ impl Coster<'_> {
         self.locals.push(Local { name: name.clone(), path: self.path(operand), size: None, entry: None });
         let body = self.cost(body);
         self.locals.pop();
-        let bind = Range::fixed(LIST + 1).plus(operand_cost).plus(body);
+        let bind = Range::exactly(LIST + 1).plus(operand_cost).plus(body);
         let yes = if flat { bind } else { bind.plus(ONE) };
         operand_cost.plus(ONE).plus(yes.union(ONE))
     }
@@ -157,7 +159,7 @@ impl Coster<'_> {
     }
 
     /// Return the size of a path by the schema. Upstream ignores the first name.
-    fn declared(&self, path: &[SmolStr]) -> Option<Range> {
+    fn declared_size(&self, path: &[SmolStr]) -> Option<Range> {
         let (_, rest) = path.split_first()?;
         let mut here = self.root;
         for name in rest {
@@ -174,7 +176,7 @@ impl Coster<'_> {
         Some(Range { min: 0, max: here.max })
     }
 
-    fn computed(&mut self, expr: &Expr) -> Option<Range> {
+    fn compute_size(&mut self, expr: &Expr) -> Option<Range> {
         if let Some(size) = self.sizes.get(&expr.id) {
             return Some(*size);
         }
@@ -187,9 +189,9 @@ impl Coster<'_> {
             _ => None,
         };
         if let Some(n) = literal {
-            return Some(Range::fixed(n as u64));
+            return Some(Range::exactly(n as u64));
         }
-        if let Some(size) = self.declared(&self.path(expr)) {
+        if let Some(size) = self.declared_size(&self.path(expr)) {
             self.sizes.insert(expr.id, size);
             return Some(size);
         }
@@ -203,7 +205,7 @@ impl Coster<'_> {
     }
 
     fn size_of(&mut self, expr: &Expr) -> Range {
-        self.computed(expr).unwrap_or(Range::UNKNOWN)
+        self.compute_size(expr).unwrap_or(Range::UNKNOWN)
     }
 
     fn entry(&self, expr: &Expr) -> Option<Entry> {
@@ -237,18 +239,18 @@ impl Coster<'_> {
         let body = fold.body.as_ref().map_or(ONE, |b| self.cost(b));
         let body_size = match &fold.body {
             Some(body) => self.size_of(body),
-            None => size.or_else(|| self.declared(&self.locals[depth].path)).unwrap_or(Range::UNKNOWN),
+            None => size.or_else(|| self.declared_size(&self.locals[depth].path)).unwrap_or(Range::UNKNOWN),
         };
         self.locals.truncate(depth);
         let count = self.size_of(&fold.range);
         // In cel-go's general form: the initial accumulator, condition and step, the result.
         let (init, step, result) = match fold.step {
-            Step::All => (0, body.plus(Range::fixed(3)), 1),
-            Step::Exists => (0, body.plus(Range::fixed(4)), 1),
+            Step::All => (0, body.plus(Range::exactly(3)), 1),
+            Step::Exists => (0, body.plus(Range::exactly(4)), 1),
             Step::ExistsOne => (0, body.plus(Range { min: 1, max: 2 }), 2),
-            Step::List => (LIST, body.plus(Range::fixed(LIST + 2)), 1),
-            Step::Map => (MAP, body.plus(Range::fixed(3)), 1),
-            Step::Entries => (MAP, body.plus(Range::fixed(2)), 1),
+            Step::List => (LIST, body.plus(Range::exactly(LIST + 2)), 1),
+            Step::Map => (MAP, body.plus(Range::exactly(3)), 1),
+            Step::Entries => (MAP, body.plus(Range::exactly(2)), 1),
         };
         let step = filter.map_or(step, |filter| filter.plus(step.union(ONE)));
         match fold.step {
@@ -264,7 +266,7 @@ impl Coster<'_> {
                 self.sizes.insert(expr.id, count);
             }
         }
-        range.plus(Range::fixed(init + result)).plus(count.times(step))
+        range.plus(Range::exactly(init + result)).plus(count.times(step))
     }
 
     fn call(&mut self, expr: &Expr, call: &Call) -> Range {
@@ -272,7 +274,7 @@ impl Coster<'_> {
         let arg_sum = args.iter().fold(Range::ZERO, |sum, a| sum.plus(*a));
         if call.name == "dyn" {
             if let [arg] = call.args.as_slice() {
-                if let Some(size) = self.computed(arg) {
+                if let Some(size) = self.compute_size(arg) {
                     self.sizes.insert(expr.id, size);
                 }
                 if let Some(entry) = self.entry(arg) {
@@ -300,7 +302,7 @@ impl Coster<'_> {
                 self.paths.insert(expr.id, path);
             }
             if size.is_none() {
-                size = self.computed(expr);
+                size = self.compute_size(expr);
             }
         }
         if let Some(size) = size {
@@ -308,7 +310,7 @@ impl Coster<'_> {
         }
         if call.name == "@sortByAssociatedKeys" {
             // Upstream binds the list to a variable first; here it occurs twice.
-            let total = target.plus(cost).plus(Range::fixed(LIST + 2));
+            let total = target.plus(cost).plus(Range::exactly(LIST + 2));
             return Range { min: total.min.saturating_sub(target.min), max: total.max.saturating_sub(target.max) };
         }
         target.plus(cost)
@@ -377,7 +379,7 @@ impl Coster<'_> {
             None
         } else {
             path.push("@items".into());
-            self.declared(&path)
+            self.declared_size(&path)
         };
         Some((matches!(**of, Type::String | Type::Bytes), size.unwrap_or(Range::UNKNOWN)))
     }
@@ -404,7 +406,7 @@ impl Coster<'_> {
             ("url", Some(s), ..) | ("lowerAscii" | "upperAscii" | "substring" | "trim", _, _, Some(s)) => {
                 some(s.factor(TEXT), Some(s))
             }
-            ("replace", Some(from), Some(to), Some(s)) => some(s.factor(2.0 * TEXT), Some(replaced(s, from, to))),
+            ("replace", Some(from), Some(to), Some(s)) => some(s.factor(2.0 * TEXT), Some(replaced_size(s, from, to))),
             ("split", _, _, Some(s)) => {
                 let max = match call.args.get(1).map(|a| &a.kind) {
                     Some(Kind::Literal(Literal::Int(n))) => *n as u64,
@@ -459,7 +461,7 @@ impl Coster<'_> {
         let cost = match *name {
             "kubernetes.NamedFormat" => Range { min: 1, max: 64 }.factor(TEXT),
             "kubernetes.URL" => {
-                let max = self.computed(b).map_or(1, |s| s.max);
+                let max = self.compute_size(b).map_or(1, |s| s.max);
                 Range { min: 1, max }.factor(TEXT)
             }
             _ => ONE,

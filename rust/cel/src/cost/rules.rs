@@ -17,15 +17,15 @@ pub(crate) fn lists(
         _ => otherwise,
     };
     let made = |factor: f64, size: Range| {
-        Some(Estimate { cost: size.factor(factor).plus(Range::fixed(1 + LIST)), size: Some(size) })
+        Some(Estimate { cost: size.factor(factor).plus(Range::exactly(1 + LIST)), size: Some(size) })
     };
     let squared = |size: Range| size.times(size);
     let texts = id.starts_with("list_string_") || id.starts_with("list_bytes_");
     let sorting = if texts { 2.0 + TEXT } else { 2.0 };
     match (id, first, second, target) {
-        ("list_slice", _, _, Some(s)) => made(1.0, Range::fixed(number(1, s.max).wrapping_sub(number(0, 0)))),
+        ("list_slice", _, _, Some(s)) => made(1.0, Range::exactly(number(1, s.max).wrapping_sub(number(0, 0)))),
         ("list_flatten_int", _, _, Some(s)) => made(number(0, u64::MAX) as f64, s),
-        ("lists_range", ..) => made(1.0, Range::fixed(number(0, u64::MAX))),
+        ("lists_range", ..) => made(1.0, Range::exactly(number(0, u64::MAX))),
         ("list_flatten" | "list_reverse", _, _, Some(s)) => made(1.0, s),
         ("list_distinct", _, _, Some(s)) => made(2.0, squared(s)),
         (id, _, _, Some(s)) if id.ends_with("_sort") => made(sorting, squared(s)),
@@ -92,7 +92,7 @@ pub(crate) fn compares(id: &str) -> bool {
 }
 
 /// Return the size of a string after a replacement.
-pub(crate) fn replaced(s: Range, from: Range, to: Range) -> Range {
+pub(crate) fn replaced_size(s: Range, from: Range, to: Range) -> Range {
     let (mut count, mut kept) = (Range::ZERO, Range::ZERO);
     if from.min == 0 {
         count.max = s.max.saturating_add(1);

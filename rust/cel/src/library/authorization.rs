@@ -11,25 +11,23 @@ use crate::value::{Fail, Out, Right, Stage, Text, Val};
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "path" => path,
-        "group" => {
-            |args| narrowed("group", args, Stage::Authorizer, |r, text| (r.stage, r.group) = (Stage::Group, text))
-        }
+        "group" => |args| narrow("group", args, Stage::Authorizer, |r, text| (r.stage, r.group) = (Stage::Group, text)),
         "serviceAccount" => service_account,
         "resource" => resource,
-        "subresource" => |args| narrowed("subresource", args, Stage::Resource, |r, text| r.subresource = text),
-        "namespace" => |args| narrowed("namespace", args, Stage::Resource, |r, text| r.namespace = text),
-        "name" => |args| narrowed("name", args, Stage::Resource, |r, text| r.name = text),
-        "fieldSelector" => |args| narrowed("fieldSelector", args, Stage::Resource, |r, text| r.field_selector = text),
-        "labelSelector" => |args| narrowed("labelSelector", args, Stage::Resource, |r, text| r.label_selector = text),
-        "allowed" => allowed,
+        "subresource" => |args| narrow("subresource", args, Stage::Resource, |r, text| r.subresource = text),
+        "namespace" => |args| narrow("namespace", args, Stage::Resource, |r, text| r.namespace = text),
+        "name" => |args| narrow("name", args, Stage::Resource, |r, text| r.name = text),
+        "fieldSelector" => |args| narrow("fieldSelector", args, Stage::Resource, |r, text| r.field_selector = text),
+        "labelSelector" => |args| narrow("labelSelector", args, Stage::Resource, |r, text| r.label_selector = text),
+        "allowed" => is_allowed,
         "reason" => reason,
-        "errored" => errored,
+        "errored" => has_error,
         "error" => error,
         _ => return None,
     })
 }
 
-fn narrowed<'a>(name: &str, args: &[Val<'a>], stage: Stage, change: impl FnOnce(&mut Right, SmolStr)) -> Out<'a> {
+fn narrow<'a>(name: &str, args: &[Val<'a>], stage: Stage, change: impl FnOnce(&mut Right, SmolStr)) -> Out<'a> {
     match args {
         [Val::Right(right), Val::Str(text)] if right.stage == stage => {
             let mut right = Right::clone(right);
@@ -50,12 +48,12 @@ fn present(args: &[Val<'_>], what: &str) -> Result<(), Fail> {
 
 fn path<'a>(args: &[Val<'a>]) -> Out<'a> {
     present(args, "path")?;
-    narrowed("path", args, Stage::Authorizer, |r, text| (r.stage, r.path) = (Stage::Path, text))
+    narrow("path", args, Stage::Authorizer, |r, text| (r.stage, r.path) = (Stage::Path, text))
 }
 
 fn resource<'a>(args: &[Val<'a>]) -> Out<'a> {
     present(args, "resource")?;
-    narrowed("resource", args, Stage::Group, |r, text| (r.stage, r.resource) = (Stage::Resource, text))
+    narrow("resource", args, Stage::Group, |r, text| (r.stage, r.resource) = (Stage::Resource, text))
 }
 
 fn service_account<'a>(args: &[Val<'a>]) -> Out<'a> {
@@ -88,7 +86,7 @@ fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(part)
 }
 
-fn allowed<'a>(args: &[Val<'a>]) -> Out<'a> {
+fn is_allowed<'a>(args: &[Val<'a>]) -> Out<'a> {
     match args {
         [Val::Verdict(verdict)] => Ok(Val::Bool(verdict.allowed)),
         _ => no_overload("allowed", args),
@@ -102,7 +100,7 @@ fn reason<'a>(args: &[Val<'a>]) -> Out<'a> {
     }
 }
 
-fn errored<'a>(args: &[Val<'a>]) -> Out<'a> {
+fn has_error<'a>(args: &[Val<'a>]) -> Out<'a> {
     match args {
         [Val::Verdict(verdict)] => Ok(Val::Bool(verdict.error.is_some())),
         _ => no_overload("errored", args),

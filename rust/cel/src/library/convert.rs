@@ -5,7 +5,8 @@
     reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
 )]
 
-use hydrofoil_types::{Timestamp, duration};
+use hydrofoil_text::duration;
+use hydrofoil_types::Timestamp;
 
 use super::{Native, no_overload};
 use crate::value::{Fail, Out, Val, number, time};
@@ -118,7 +119,7 @@ pub(crate) fn string<'a>(a: &[Val<'a>]) -> Out<'a> {
     match a {
         [v @ Val::Str(_)] => Ok(v.clone()),
         [Val::Double(f)] => Ok(Val::text(number(*f))),
-        [v @ (Val::Bool(_) | Val::Int(_) | Val::Uint(_))] => Ok(Val::text(v.shown())),
+        [v @ (Val::Bool(_) | Val::Int(_) | Val::Uint(_))] => Ok(Val::text(v.error_text())),
         [Val::Bytes(bytes)] => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(Val::text(text)),
             Err(_) => Err(Fail::new("invalid UTF-8 in bytes, cannot convert to string")),

@@ -12,7 +12,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     }
     Some(match name {
         "validate" => |a| match a {
-            [Val::Format(format), Val::Str(s)] => Ok(validated(format, s)),
+            [Val::Format(format), Val::Str(s)] => Ok(validate(format, s)),
             _ => no_overload("validate", a),
         },
         "format.named" => |a| match a {
@@ -36,7 +36,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     })
 }
 
-fn validated<'a>(format: &Format, text: &str) -> Val<'a> {
+fn validate<'a>(format: &Format, text: &str) -> Val<'a> {
     let wrong = (format.check)(text);
     if wrong.is_empty() {
         return Val::Optional(None);

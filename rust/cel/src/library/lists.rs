@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use super::operators;
 use super::text;
 use super::{Native, no_overload};
-use crate::value::{Fail, List, Out, Val, bounded};
+use crate::value::{Fail, List, Out, Val, check_size};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -48,22 +48,22 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         },
         "slice" => slice,
         "flatten" => |a| match a {
-            [Val::List(list)] => flattened(list, 1),
+            [Val::List(list)] => flatten(list, 1),
             [Val::List(_), Val::Int(n)] if *n < 0 => Err(Fail::new("level must be non-negative")),
-            [Val::List(list), Val::Int(n)] => flattened(list, *n),
+            [Val::List(list), Val::Int(n)] => flatten(list, *n),
             _ => no_overload("flatten", a),
         },
         "sort" => |a| match a {
-            [Val::List(list)] => sorted(list.items()?, list.items()?),
+            [Val::List(list)] => sort_by_keys(list.items()?, list.items()?),
             _ => no_overload("sort", a),
         },
         "@sortByAssociatedKeys" => |a| match a {
-            [Val::List(list), Val::List(keys)] => sorted(list.items()?, keys.items()?),
+            [Val::List(list), Val::List(keys)] => sort_by_keys(list.items()?, keys.items()?),
             _ => no_overload("@sortByAssociatedKeys", a),
         },
         "lists.range" => |a| match a {
             [Val::Int(n)] => {
-                bounded(usize::try_from(*n).unwrap_or(0))?;
+                check_size(usize::try_from(*n).unwrap_or(0))?;
                 Ok(Val::list((0..*n).map(Val::Int).collect()))
             }
             _ => no_overload("lists.range", a),
@@ -78,7 +78,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         },
         "distinct" => |a| match a {
             [Val::List(list)] => {
-                bounded(list.len().saturating_mul(list.len()))?;
+                check_size(list.len().saturating_mul(list.len()))?;
                 let mut out: Vec<Val<'_>> = Vec::new();
                 for item in list.iter() {
                     let item = item?;
@@ -100,7 +100,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         },
         "sets.intersects" => |a| match a {
             [Val::List(a), Val::List(b)] => {
-                bounded(a.len().saturating_mul(b.len()))?;
+                check_size(a.len().saturating_mul(b.len()))?;
                 for item in b.iter() {
                     if a.contains(&item?)? {
                         return Ok(Val::Bool(true));
@@ -124,7 +124,7 @@ fn among<'a>(items: &[Val<'a>], item: &Val<'a>) -> Result<bool, Fail> {
 }
 
 fn covers<'a>(all: &List<'a>, some: &List<'a>) -> Result<bool, Fail> {
-    bounded(all.len().saturating_mul(some.len()))?;
+    check_size(all.len().saturating_mul(some.len()))?;
     for item in some.iter() {
         if !all.contains(&item?)? {
             return Ok(false);
@@ -180,7 +180,7 @@ fn slice<'a>(a: &[Val<'a>]) -> Out<'a> {
     Ok(Val::list((start..end).filter_map(|i| list.get(i)).collect::<Result<_, _>>()?))
 }
 
-fn flattened<'a>(list: &List<'a>, depth: i64) -> Out<'a> {
+fn flatten<'a>(list: &List<'a>, depth: i64) -> Out<'a> {
     let mut items = list.items()?;
     for _ in 0..depth {
         if !items.iter().any(|item| matches!(item, Val::List(_))) {
@@ -190,7 +190,7 @@ fn flattened<'a>(list: &List<'a>, depth: i64) -> Out<'a> {
         for item in items {
             match item {
                 Val::List(inner) => {
-                    bounded(next.len().saturating_add(inner.len()))?;
+                    check_size(next.len().saturating_add(inner.len()))?;
                     next.extend(inner.items()?);
                 }
                 other => next.push(other),
@@ -202,7 +202,7 @@ fn flattened<'a>(list: &List<'a>, depth: i64) -> Out<'a> {
 }
 
 /// Sort items by their keys.
-fn sorted<'a>(items: Vec<Val<'a>>, keys: Vec<Val<'a>>) -> Out<'a> {
+fn sort_by_keys<'a>(items: Vec<Val<'a>>, keys: Vec<Val<'a>>) -> Out<'a> {
     if items.len() != keys.len() {
         return Err(Fail::new("@sortByAssociatedKeys() expected a list of the same size as the associated keys list"));
     }

@@ -52,7 +52,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("prefixLength", a),
         },
         "masked" => |a| match a {
-            [Val::Cidr(cidr)] => Ok(Val::Cidr(cidr.masked())),
+            [Val::Cidr(cidr)] => Ok(Val::Cidr(cidr.network())),
             _ => no_overload("masked", a),
         },
         "containsIP" => |a| match a {
@@ -66,7 +66,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
                 [Val::Cidr(cidr), Val::Str(s)] => (cidr, parse_cidr(s)?),
                 _ => return no_overload("containsCIDR", a),
             };
-            Ok(Val::Bool(cidr.bits <= other.bits && cidr.contains(other.masked().ip)))
+            Ok(Val::Bool(cidr.bits <= other.bits && cidr.contains(other.network().ip)))
         },
         _ => return None,
     })

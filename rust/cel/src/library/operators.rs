@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::{Native, no_overload};
-use crate::value::{Fail, Finder, List, Out, Val, bounded, time};
+use crate::value::{Fail, Finder, List, Out, Val, check_size, time};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -30,10 +30,10 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             [a, b] => a.equal(b).map(|same| Val::Bool(!same)),
             _ => Err(Fail::overload()),
         },
-        "_<_" => |a| ordered(a, Ordering::is_lt),
-        "_<=_" => |a| ordered(a, Ordering::is_le),
-        "_>_" => |a| ordered(a, Ordering::is_gt),
-        "_>=_" => |a| ordered(a, Ordering::is_ge),
+        "_<_" => |a| compare(a, Ordering::is_lt),
+        "_<=_" => |a| compare(a, Ordering::is_le),
+        "_>_" => |a| compare(a, Ordering::is_gt),
+        "_>=_" => |a| compare(a, Ordering::is_ge),
         "_+_" => add,
         "_-_" => subtract,
         "_*_" => |a| match a {
@@ -101,7 +101,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     })
 }
 
-fn ordered<'a>(args: &[Val<'a>], holds: fn(Ordering) -> bool) -> Out<'a> {
+fn compare<'a>(args: &[Val<'a>], holds: fn(Ordering) -> bool) -> Out<'a> {
     match args {
         [a, b] => a.compare(b).map(|found| Val::Bool(holds(found))),
         _ => Err(Fail::overload()),
@@ -116,7 +116,7 @@ pub(crate) fn add<'a>(args: &[Val<'a>]) -> Out<'a> {
         [Val::Double(a), Val::Double(b)] => Val::Double(a + b),
         [Val::Str(a), Val::Str(b)] => Val::text([&**a, &**b].concat()),
         [Val::Bytes(a), Val::Bytes(b)] => Val::Bytes([&**a, &**b].concat().into()),
-        [Val::List(a), Val::List(b)] => merged(a, b)?,
+        [Val::List(a), Val::List(b)] => concat(a, b)?,
         [Val::Duration(a), Val::Duration(b)] => {
             Val::Duration(a.checked_add(*b).ok_or_else(|| Fail::new("duration overflow"))?)
         }
@@ -128,9 +128,9 @@ pub(crate) fn add<'a>(args: &[Val<'a>]) -> Out<'a> {
 }
 
 /// Concatenate two lists: items of sets are unique, later items of map lists replace earlier ones of their key.
-fn merged<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
+fn concat<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
     use crate::decl::Order;
-    bounded(a.len().saturating_add(b.len()))?;
+    check_size(a.len().saturating_add(b.len()))?;
     let mut out = a.items()?;
     match a.order() {
         Order::Kept => out.extend(b.items()?),
@@ -146,13 +146,13 @@ fn merged<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
         Order::Keyed(keys) => {
             let (before, after) = (Finder::of_keyed(a, keys), Finder::of_keyed(b, keys));
             for item in &mut out {
-                if let Some(later) = after.keyed(item)? {
+                if let Some(later) = after.same_keys(item)? {
                     *item = later;
                 }
             }
             for item in b.iter() {
                 let item = item?;
-                if before.keyed(&item)?.is_none() {
+                if before.same_keys(&item)?.is_none() {
                     out.push(item);
                 }
             }
@@ -191,7 +191,7 @@ pub(crate) fn place(index: &Val<'_>) -> Option<i64> {
 fn index<'a>(args: &[Val<'a>]) -> Out<'a> {
     match args {
         [Val::List(list), at] => {
-            let n = place(at).ok_or_else(|| unplaced(at))?;
+            let n = place(at).ok_or_else(|| index_error(at))?;
             let found = usize::try_from(n).ok().and_then(|n| list.get(n));
             found.unwrap_or_else(|| Err(Fail::new(format!("index out of bounds: {n}"))))
         }
@@ -205,11 +205,11 @@ fn index<'a>(args: &[Val<'a>]) -> Out<'a> {
 }
 
 fn absent(key: &Val<'_>) -> Fail {
-    Fail::new(format!("no such key: {}", key.shown()))
+    Fail::new(format!("no such key: {}", key.error_text()))
 }
 
 /// Return the error of a value that is not an index.
-fn unplaced(at: &Val<'_>) -> Fail {
+fn index_error(at: &Val<'_>) -> Fail {
     match at {
         Val::Double(f) => Fail::new(format!("unsupported index value {} in list", crate::value::number(*f))),
         other => Fail::new(format!("unsupported index type '{}' in list", other.kind())),
@@ -221,7 +221,7 @@ fn opt_index<'a>(args: &[Val<'a>]) -> Out<'a> {
         [Val::Optional(None), _] => None,
         [Val::Optional(Some(inner)), key] => return opt_index(&[(**inner).clone(), key.clone()]),
         [Val::List(list), at] => {
-            let n = place(at).ok_or_else(|| unplaced(at))?;
+            let n = place(at).ok_or_else(|| index_error(at))?;
             usize::try_from(n).ok().and_then(|n| list.get(n))
         }
         [_, Val::Null] => return Err(Fail::new("invalid qualifier type: <nil>")),

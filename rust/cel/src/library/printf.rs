@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::quoted;
+use hydrofoil_text::quoted;
 
 use crate::value::{Fail, Out, Val, number, time};
 
@@ -43,7 +43,7 @@ pub(crate) fn pieces(
         }
         let (sign, precision) = if first == '.' { precision(&mut chars)? } else { (first, None) };
         if !matches!(sign, 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o') {
-            return Err(unparsed(&format!("unrecognized formatting clause \"{sign}\"")));
+            return Err(parse_error(&format!("unrecognized formatting clause \"{sign}\"")));
         }
         clause(used, Clause { sign, precision })?;
         used += 1;
@@ -51,7 +51,7 @@ pub(crate) fn pieces(
     Ok(used)
 }
 
-fn unparsed(why: &str) -> Fail {
+fn parse_error(why: &str) -> Fail {
     Fail::new(format!("could not parse formatting clause: {why}"))
 }
 
@@ -59,13 +59,15 @@ fn precision(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(ch
     let mut digits = String::new();
     loop {
         let Some(c) = chars.next() else {
-            return Err(unparsed("error while parsing precision: could not find end of precision specifier"));
+            return Err(parse_error("error while parsing precision: could not find end of precision specifier"));
         };
         if !c.is_ascii_digit() {
             let found = digits.parse::<usize>().map_err(|_| {
                 let why = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
                 let why = format!("strconv.Atoi: parsing \"{digits}\": {why}");
-                unparsed(&format!("error while parsing precision: error while converting precision to integer: {why}"))
+                parse_error(&format!(
+                    "error while parsing precision: error while converting precision to integer: {why}"
+                ))
             })?;
             // Go's formatting has this limit.
             return Ok((c, Some(found.min(1000))));
@@ -109,7 +111,11 @@ fn one(clause: Clause, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
         ('d', Val::Uint(n)) => out.push_str(&n.to_string()),
         ('f' | 'e', value) => {
             let Some(f) = float(value) else { return Err(Fail::new(wrong(clause, value.kind()))) };
-            if clause.sign == 'f' { fixed(f, clause.precision, out) } else { scientific(f, clause.precision, out) }
+            if clause.sign == 'f' {
+                write_fixed(f, clause.precision, out);
+            } else {
+                scientific(f, clause.precision, out);
+            }
         }
         ('b', Val::Bool(b)) => out.push(if *b { '1' } else { '0' }),
         ('b' | 'o' | 'x' | 'X', Val::Int(n)) => {
@@ -149,7 +155,7 @@ fn special(f: f64) -> Option<&'static str> {
 }
 
 /// Append a number as in the English locale: with separated thousands.
-fn fixed(f: f64, precision: Option<usize>, out: &mut String) {
+fn write_fixed(f: f64, precision: Option<usize>, out: &mut String) {
     if let Some(text) = special(f) {
         return out.push_str(text);
     }
@@ -214,7 +220,7 @@ fn string(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
         Val::Duration(n) => out.push_str(&time::duration_text(*n)),
         Val::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
         Val::Time(t) => out.push_str(&time::moment_text(*t)),
-        Val::Bool(_) | Val::Int(_) | Val::Uint(_) => out.push_str(&value.shown()),
+        Val::Bool(_) | Val::Int(_) | Val::Uint(_) => out.push_str(&value.error_text()),
         Val::List(list) => {
             out.push('[');
             for (i, item) in list.iter().enumerate() {

@@ -11,8 +11,8 @@ use crate::value::{Fail, Out, Semver, Val};
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "semver" => |a| match a {
-            [Val::Str(s)] => made(Semver::parse(s)),
-            [Val::Str(s), Val::Bool(loose)] => made(Semver::parse(&normal(s, *loose))),
+            [Val::Str(s)] => semver_value(Semver::parse(s)),
+            [Val::Str(s), Val::Bool(loose)] => semver_value(Semver::parse(&normal(s, *loose))),
             _ => no_overload("semver", a),
         },
         "isSemver" => |a| match a {
@@ -27,7 +27,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     })
 }
 
-fn made<'a>(parsed: Result<Semver, String>) -> Out<'a> {
+fn semver_value<'a>(parsed: Result<Semver, String>) -> Out<'a> {
     parsed.map(|v| Val::Semver(Rc::new(v))).map_err(Fail::new)
 }
 

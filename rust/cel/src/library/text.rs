@@ -14,7 +14,7 @@ use std::sync::Arc;
 use hydrofoil_pattern::{Pattern, problem};
 
 use super::{Native, no_overload};
-use crate::value::{Fail, LARGEST, Out, Val, bounded};
+use crate::value::{Fail, LARGEST, Out, Val, check_size};
 
 /// The patterns that a thread keeps: those of a rule that runs for each object are compiled once.
 const KEPT: usize = 16;
@@ -65,7 +65,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("endsWith", a),
         },
         "matches" => |a| match a {
-            [Val::Str(s), Val::Str(p)] => compiled(p).map(|p| Val::Bool(p.matches(s))),
+            [Val::Str(s), Val::Str(p)] => compile(p).map(|p| Val::Bool(p.matches(s))),
             _ => no_overload("matches", a),
         },
         "find" => |a| match a {
@@ -117,7 +117,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("join", a),
         },
         "strings.quote" => |a| match a {
-            [Val::Str(s)] => Ok(Val::text(quoted(s))),
+            [Val::Str(s)] => Ok(Val::text(quote(s))),
             _ => no_overload("strings.quote", a),
         },
         "format" => |a| match a {
@@ -128,7 +128,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     })
 }
 
-fn compiled(text: &str) -> Result<Arc<Pattern>, Fail> {
+fn compile(text: &str) -> Result<Arc<Pattern>, Fail> {
     pattern(text).map_err(Fail::new)
 }
 
@@ -188,12 +188,12 @@ fn join<'a>(items: &[Val<'a>], between: &str) -> Out<'a> {
             out.push_str(between);
         }
         out.push_str(text);
-        bounded(out.len() / 10)?;
+        check_size(out.len() / 10)?;
     }
     Ok(Val::text(out))
 }
 
-fn quoted(s: &str) -> String {
+fn quote(s: &str) -> String {
     let mut out = String::from("\"");
     for c in s.chars() {
         match c {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Native, no_overload};
-use crate::value::url::{Url, escaped, unescaped};
+use crate::value::url::{Url, escape, unescape};
 use crate::value::{Entries, Fail, Out, Table, Val};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
@@ -25,7 +25,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         "getHost" => |a| part(a, |url| url.host.clone()),
         "getHostname" => |a| part(a, |url| url.split_host().0.trim_matches(['[', ']']).to_owned()),
         "getPort" => |a| part(a, |url| url.split_host().1.to_owned()),
-        "getEscapedPath" => |a| part(a, |url| escaped(&url.path)),
+        "getEscapedPath" => |a| part(a, |url| escape(&url.path)),
         "getQuery" => |a| match a {
             [Val::Url(url)] => Ok(query(&url.query)),
             _ => no_overload("getQuery", a),
@@ -46,7 +46,7 @@ fn query<'a>(text: &str) -> Val<'a> {
     let mut out: Vec<(String, Vec<Val<'a>>)> = Vec::new();
     for pair in text.split('&').filter(|p| !p.is_empty() && !p.contains(';')) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let plain = |t: &str| unescaped(&t.replace('+', " "));
+        let plain = |t: &str| unescape(&t.replace('+', " "));
         let (Ok(key), Ok(value)) = (plain(key), plain(value)) else { continue };
         match out.iter_mut().find(|(k, _)| *k == key) {
             Some((_, values)) => values.push(Val::text(value)),

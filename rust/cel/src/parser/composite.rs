@@ -32,7 +32,7 @@ impl Parser<'_> {
             let field = self.next();
             if !matches!(field.kind, Word::Ident | Word::Escaped) {
                 let expected = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
-                self.syntax(field.at, &format!("mismatched input {} expecting {expected}", field.shown()));
+                self.syntax(field.at, &format!("mismatched input {} expecting {expected}", field.text()));
                 return Err(Stop);
             }
             let at = self.peek().at;

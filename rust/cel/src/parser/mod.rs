@@ -112,16 +112,16 @@ impl<'s> Parser<'s> {
         }
         let found = self.peek();
         if self.ahead().is(sign) {
-            self.syntax(found.at, &format!("extraneous input {} expecting '{sign}'", found.shown()));
+            self.syntax(found.at, &format!("extraneous input {} expecting '{sign}'", found.text()));
             self.next();
             return Ok(self.next());
         }
         // It is missing if the next token could follow it.
         let follows = if sign == ":" { begins(found) } else { found.kind == Word::End || is_operator(found) };
         if follows {
-            self.syntax(found.at, &format!("missing '{sign}' at {}", found.shown()));
+            self.syntax(found.at, &format!("missing '{sign}' at {}", found.text()));
         } else {
-            self.syntax(found.at, &format!("mismatched input {} expecting '{sign}'", found.shown()));
+            self.syntax(found.at, &format!("mismatched input {} expecting '{sign}'", found.text()));
         }
         Err(Stop)
     }
@@ -133,11 +133,11 @@ impl<'s> Parser<'s> {
         }
         let found = self.peek();
         if self.ahead().is(sign) {
-            self.syntax(found.at, &format!("extraneous input {} expecting {{'{sign}', ','}}", found.shown()));
+            self.syntax(found.at, &format!("extraneous input {} expecting {{'{sign}', ','}}", found.text()));
             self.next();
             return Ok(self.next());
         }
-        self.syntax(found.at, &format!("mismatched input {} expecting {{'{sign}', ','}}", found.shown()));
+        self.syntax(found.at, &format!("mismatched input {} expecting {{'{sign}', ','}}", found.text()));
         Err(Stop)
     }
 
@@ -145,7 +145,7 @@ impl<'s> Parser<'s> {
         let found = self.peek();
         if found.kind != Word::End {
             let how = if self.ahead().kind == Word::End { "extraneous" } else { "mismatched" };
-            self.syntax(found.at, &format!("{how} input {} expecting <EOF>", found.shown()));
+            self.syntax(found.at, &format!("{how} input {} expecting <EOF>", found.text()));
         }
     }
 
@@ -159,10 +159,10 @@ impl<'s> Parser<'s> {
     fn call(&mut self, at: usize, name: &str, args: Vec<Expr>) -> Parsed {
         let call = Call { name: SmolStr::new(name), target: None, args };
         let expr = self.node(at, Kind::Call(call));
-        self.bounded(expr)
+        self.check_depth(expr)
     }
 
-    fn bounded(&mut self, expr: Expr) -> Parsed {
+    fn check_depth(&mut self, expr: Expr) -> Parsed {
         if expr.depth + self.nested > DEEPEST {
             self.note(expr.at, format!("expression recursion limit exceeded: {DEEPEST}"));
             return Err(Stop);
@@ -275,7 +275,7 @@ impl<'s> Parser<'s> {
                         SmolStr::new(id.text.trim_matches('`'))
                     }
                     _ if optional => {
-                        let text = format!("mismatched input {} expecting {{IDENTIFIER, ESC_IDENTIFIER}}", id.shown());
+                        let text = format!("mismatched input {} expecting {{IDENTIFIER, ESC_IDENTIFIER}}", id.text());
                         self.syntax(id.at, &text);
                         self.note(id.at, "unsupported ident kind");
                         return Err(Stop);
@@ -293,10 +293,10 @@ impl<'s> Parser<'s> {
                     let (args, closed) = self.args()?;
                     let made = macros::expand(self, open, id.text, Some(expr), args);
                     closed?;
-                    self.bounded(made)?
+                    self.check_depth(made)?
                 } else {
                     let made = self.node(op.at, Kind::Select { operand: Box::new(expr), field, test: false });
-                    self.bounded(made)?
+                    self.check_depth(made)?
                 };
             } else if self.take("[").is_some() {
                 let name = if self.take("?").is_some() { "_[?_]" } else { "_[_]" };
@@ -336,7 +336,7 @@ impl<'s> Parser<'s> {
             let follows = token.kind != Word::End && (begins(ahead) || beside.iter().any(|sign| ahead.is(sign)));
             let denied = token.kind == Word::End && self.at > 0 && self.tokens[self.at - 1].is("!");
             let how = if follows || denied { "extraneous" } else { "mismatched" };
-            self.syntax(token.at, &format!("{how} input {} expecting {{{}}}", token.shown(), starts(beside)));
+            self.syntax(token.at, &format!("{how} input {} expecting {{{}}}", token.text(), starts(beside)));
             if !follows && is_operator(token) {
                 // Upstream continues with the operator.
                 return Ok(self.node(token.at, Kind::Bad));
@@ -377,9 +377,9 @@ impl<'s> Parser<'s> {
                     self.not_viable(token, name);
                     return Err(Stop);
                 }
-                self.named(name)
+                self.parse_name(name)
             }
-            (Word::Ident, _) => self.named(token),
+            (Word::Ident, _) => self.parse_name(token),
             (Word::String, text) => match literal::string(text) {
                 Ok(value) => literal(self, token.at, Literal::Str(value.into())),
                 Err(why) => Ok(self.refuse(token.at, why)),
@@ -422,7 +422,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn named(&mut self, token: Token<'s>) -> Parsed {
+    fn parse_name(&mut self, token: Token<'s>) -> Parsed {
         let name = token.text;
         if is_reserved(name) {
             return Ok(self.refuse(token.at, &format!("reserved identifier: {name}")));

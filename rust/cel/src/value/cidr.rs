@@ -20,7 +20,7 @@ impl fmt::Display for Cidr {
 
 impl Cidr {
     /// Return the network with its host bits cleared.
-    pub fn masked(self) -> Self {
+    pub fn network(self) -> Self {
         let ip = match self.ip {
             IpAddr::V4(ip) => {
                 let mask = u32::MAX.checked_shl(32 - u32::from(self.bits)).unwrap_or(0);
@@ -36,6 +36,6 @@ impl Cidr {
 
     /// Report whether an address is in the network.
     pub fn contains(self, ip: IpAddr) -> bool {
-        ip.is_ipv4() == self.ip.is_ipv4() && Self { ip, bits: self.bits }.masked().ip == self.masked().ip
+        ip.is_ipv4() == self.ip.is_ipv4() && Self { ip, bits: self.bits }.network().ip == self.network().ip
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Entries<'a> {
 impl<'a> Entries<'a> {
     pub fn of(list: Vec<(Val<'a>, Val<'a>)>) -> Self {
         let mut made = Self { list, index: None };
-        made.grown();
+        made.index_new();
         made
     }
 
@@ -34,9 +34,9 @@ impl<'a> Entries<'a> {
 
     /// Add an entry. A map that a comprehension makes refuses a key that it has.
     pub fn insert(&mut self, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
-        keyed(&key)?;
+        check_key(&key)?;
         if self.get(&key).is_some() {
-            return Err(Fail::new(format!("insert failed: key {} already exists", key.shown())));
+            return Err(Fail::new(format!("insert failed: key {} already exists", key.error_text())));
         }
         self.push(key, value);
         Ok(())
@@ -44,7 +44,7 @@ impl<'a> Entries<'a> {
 
     /// Add an entry. The last value of a duplicate key counts, as in Go's maps.
     pub fn set(&mut self, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
-        keyed(&key)?;
+        check_key(&key)?;
         let same = |known: &Val<'a>| known.kind() == key.kind() && known.equal(&key) == Ok(true);
         match self.place(same, &key).and_then(|at| self.list.get_mut(at)) {
             Some((_, old)) => *old = value,
@@ -55,11 +55,11 @@ impl<'a> Entries<'a> {
 
     fn push(&mut self, key: Val<'a>, value: Val<'a>) {
         self.list.push((key, value));
-        self.grown();
+        self.index_new();
     }
 
     /// Index what was added.
-    fn grown(&mut self) {
+    fn index_new(&mut self) {
         match &mut self.index {
             Some(index) => {
                 if let Some((key, _)) = self.list.last() {
@@ -87,7 +87,7 @@ impl<'a> Entries<'a> {
 }
 
 /// Check that a value is a valid key.
-fn keyed(key: &Val<'_>) -> Result<(), Fail> {
+fn check_key(key: &Val<'_>) -> Result<(), Fail> {
     if matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
         return Ok(());
     }

@@ -20,7 +20,7 @@ impl Fail {
     }
 
     /// The failure of a name where a list is.
-    pub fn unnamed() -> Self {
+    pub fn list_name() -> Self {
         Self::new("unsupported index type 'string' in list")
     }
 
@@ -38,6 +38,6 @@ impl Fail {
 pub(crate) const LARGEST: usize = 1_000_000;
 
 /// Check that a value of a size may be created.
-pub(crate) fn bounded(size: usize) -> Result<(), Fail> {
+pub(crate) fn check_size(size: usize) -> Result<(), Fail> {
     if size > LARGEST { Err(Fail::Budget) } else { Ok(()) }
 }

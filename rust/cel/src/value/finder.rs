@@ -18,12 +18,12 @@ pub(crate) struct Finder<'l, 'a> {
 impl<'l, 'a> Finder<'l, 'a> {
     /// Search a set.
     pub fn of_set(list: &'l List<'a>) -> Self {
-        Self { list, keys: &[], index: indexed(list, |index, item| index.hash(item)) }
+        Self { list, keys: &[], index: build_index(list, |index, item| index.hash(item)) }
     }
 
     /// Search a map by keys.
     pub fn of_keyed(list: &'l List<'a>, keys: &'l [SmolStr]) -> Self {
-        Self { list, keys, index: indexed(list, |index, item| hash(index, item, keys)) }
+        Self { list, keys, index: build_index(list, |index, item| hash(index, item, keys)) }
     }
 
     /// Report whether the set has an item. Upstream compares converted values with unconverted items, so that it does
@@ -41,7 +41,7 @@ impl<'l, 'a> Finder<'l, 'a> {
     }
 
     /// Return the item with the same keys as another.
-    pub fn keyed(&self, like: &Val<'a>) -> Result<Option<Val<'a>>, Fail> {
+    pub fn same_keys(&self, like: &Val<'a>) -> Result<Option<Val<'a>>, Fail> {
         let Val::Map(wanted) = like else { return Ok(None) };
         self.first(|index| hash(index, like, self.keys), |_, item| same(item, wanted, self.keys))
     }
@@ -63,7 +63,7 @@ impl<'l, 'a> Finder<'l, 'a> {
     }
 }
 
-fn indexed<'a>(list: &List<'a>, hash: impl Fn(&Index, &Val<'a>) -> Option<u64>) -> Option<Index> {
+fn build_index<'a>(list: &List<'a>, hash: impl Fn(&Index, &Val<'a>) -> Option<u64>) -> Option<Index> {
     if list.len() < MANY {
         return None;
     }
@@ -78,14 +78,14 @@ fn indexed<'a>(list: &List<'a>, hash: impl Fn(&Index, &Val<'a>) -> Option<u64>) 
 /// Return the hash of the keys of an item.
 fn hash(index: &Index, item: &Val<'_>, keys: &[SmolStr]) -> Option<u64> {
     let Val::Map(map) = item else { return None };
-    index.hash_row(keys.iter().map(|key| map.named(key).and_then(Result::ok)))
+    index.hash_row(keys.iter().map(|key| map.member(key).and_then(Result::ok)))
 }
 
 /// Report whether an item has the keys of another.
 fn same<'a>(item: &Val<'a>, like: &Table<'a>, keys: &[SmolStr]) -> Result<bool, Fail> {
     let Val::Map(map) = item else { return Ok(false) };
     for key in keys {
-        let same = match (map.named(key), like.named(key)) {
+        let same = match (map.member(key), like.member(key)) {
             (Some(a), Some(b)) => a?.equal(&b?)?,
             (a, b) => a.is_none() && b.is_none(),
         };

@@ -22,7 +22,7 @@ static FORMATS: [Format; 13] = [
     Format { name: "dns1123Label", length: 30, check: |s| label(s, false) },
     Format { name: "dns1123Subdomain", length: 60, check: |s| subdomain(s, false) },
     Format { name: "dns1035Label", length: 30, check: |s| label_1035(s, false) },
-    Format { name: "qualifiedName", length: 60, check: qualified },
+    Format { name: "qualifiedName", length: 60, check: check_qualified_name },
     Format { name: "dns1123LabelPrefix", length: 30, check: |s| label(s, true) },
     Format { name: "dns1123SubdomainPrefix", length: 60, check: |s| subdomain(s, true) },
     Format { name: "dns1035LabelPrefix", length: 30, check: |s| label_1035(s, true) },
@@ -70,23 +70,23 @@ fn whole(text: &str, prefix: bool) -> String {
 fn label(text: &str, prefix: bool) -> Vec<String> {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$").ok());
     const WHY: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-    named(&whole(text, prefix), 63, PATTERN.as_ref(), WHY)
+    check_name(&whole(text, prefix), 63, PATTERN.as_ref(), WHY)
 }
 
 fn label_1035(text: &str, prefix: bool) -> Vec<String> {
     static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("^[a-z]([-a-z0-9]*[a-z0-9])?$").ok());
     const WHY: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-    named(&whole(text, prefix), 63, PATTERN.as_ref(), WHY)
+    check_name(&whole(text, prefix), 63, PATTERN.as_ref(), WHY)
 }
 
 fn subdomain(text: &str, prefix: bool) -> Vec<String> {
     static PATTERN: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok());
     const WHY: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-    named(&whole(text, prefix), 253, PATTERN.as_ref(), WHY)
+    check_name(&whole(text, prefix), 253, PATTERN.as_ref(), WHY)
 }
 
-fn named(text: &str, longest: usize, pattern: Option<&Regex>, why: &str) -> Vec<String> {
+fn check_name(text: &str, longest: usize, pattern: Option<&Regex>, why: &str) -> Vec<String> {
     let mut out = Vec::new();
     if text.len() > longest {
         out.push(format!("must be no more than {longest} bytes"));
@@ -103,7 +103,7 @@ fn name_part() -> Option<&'static Regex> {
     PATTERN.as_ref()
 }
 
-fn qualified(text: &str) -> Vec<String> {
+fn check_qualified_name(text: &str) -> Vec<String> {
     const WHY: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
     let mut out = Vec::new();
     let name = match text.split('/').collect::<Vec<_>>().as_slice() {

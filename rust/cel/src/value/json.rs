@@ -35,7 +35,7 @@ impl Val<'_> {
             Self::Bool(b) => Value::Bool(*b),
             Self::Int(n) => Value::Int(*n),
             Self::Uint(n) => i64::try_from(*n).map_or(Value::Float((*n).into()), Value::Int),
-            Self::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported(*f)))?,
+            Self::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported_number(*f)))?,
             Self::Str(text) => Value::str(&**text),
             Self::Bytes(bytes) => Value::str(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Self::Duration(nanos) => Value::str(time::duration_text(*nanos)),
@@ -48,17 +48,17 @@ impl Val<'_> {
                     let (Self::Str(_) | Self::Int(_) | Self::Uint(_) | Self::Bool(_), Some(found)) =
                         (&key, table.get(&key))
                     else {
-                        return Err(unsupported(&key));
+                        return Err(unsupported_value(&key));
                     };
-                    map.push(key.shown(), found?.json()?);
+                    map.push(key.error_text(), found?.json()?);
                 }
                 Value::Object(map)
             }
-            other => return Err(unsupported(other)),
+            other => return Err(unsupported_value(other)),
         })
     }
 }
 
-fn unsupported(value: &Val<'_>) -> Fail {
+fn unsupported_value(value: &Val<'_>) -> Fail {
     Fail::new(format!("unsupported conversion from {} to JSON", value.kind()))
 }

@@ -69,7 +69,7 @@ impl<'a> List<'a> {
         for (i, item) in self.iter().enumerate() {
             let item = item?;
             let same = match (self.order(), &finder, other.get(i)) {
-                (Order::Keyed(_), Some(finder), _) => match finder.keyed(&item)? {
+                (Order::Keyed(_), Some(finder), _) => match finder.same_keys(&item)? {
                     Some(found) => item.equal(&found)?,
                     None => false,
                 },

@@ -29,21 +29,21 @@ impl<'a> Message<'a> {
 
     /// Check that the type of each object is the path of fields that leads to it.
     pub fn check_names(&self) -> Result<(), Fail> {
-        named(&Val::Message(std::rc::Rc::new(self.clone())), &self.name)
+        check_name(&Val::Message(std::rc::Rc::new(self.clone())), &self.name)
     }
 }
 
-fn named(value: &Val<'_>, path: &str) -> Result<(), Fail> {
+fn check_name(value: &Val<'_>, path: &str) -> Result<(), Fail> {
     match value {
         Val::Message(message) if message.name != path => {
             let text = format!("unexpected type name \"{}\", expected \"{path}\"", message.name);
             Err(Fail::new(format!("{text}, which matches field name path from root Object type")))
         }
         Val::Message(message) => {
-            message.fields.iter().try_for_each(|(name, value)| named(value, &format!("{path}.{name}")))
+            message.fields.iter().try_for_each(|(name, value)| check_name(value, &format!("{path}.{name}")))
         }
-        Val::List(list) => list.iter().try_for_each(|item| named(&item?, path)),
-        Val::Map(map) => map.keys().iter().filter_map(|key| map.get(key)).try_for_each(|item| named(&item?, path)),
+        Val::List(list) => list.iter().try_for_each(|item| check_name(&item?, path)),
+        Val::Map(map) => map.keys().iter().filter_map(|key| map.get(key)).try_for_each(|item| check_name(&item?, path)),
         _ => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ use smol_str::SmolStr;
 use crate::decl::{Decl, Shape};
 pub(crate) use cidr::Cidr;
 pub(crate) use entries::Entries;
-pub(crate) use fail::{Fail, LARGEST, bounded};
+pub(crate) use fail::{Fail, LARGEST, check_size};
 pub(crate) use finder::Finder;
 use format::Format;
 pub(crate) use list::List;
@@ -287,7 +287,7 @@ impl<'a> Val<'a> {
     }
 
     /// Return its form in errors.
-    pub fn shown(&self) -> String {
+    pub fn error_text(&self) -> String {
         match self {
             Self::Bool(b) => b.to_string(),
             Self::Int(n) => n.to_string(),

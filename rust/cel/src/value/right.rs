@@ -53,7 +53,7 @@ impl Right {
     }
 
     /// Return the question whether a verb is allowed: its parts, each on its own.
-    pub fn asked(&self, verb: &str) -> Result<Vec<SmolStr>, Fail> {
+    pub fn question(&self, verb: &str) -> Result<Vec<SmolStr>, Fail> {
         if !matches!(self.stage, Stage::Path | Stage::Resource) {
             return Err(Fail::overload());
         }

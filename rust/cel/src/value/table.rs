@@ -40,7 +40,7 @@ impl<'a> Table<'a> {
     }
 
     /// Return the member by its name in the object.
-    pub fn named(&self, name: &str) -> Option<Out<'a>> {
+    pub fn member(&self, name: &str) -> Option<Out<'a>> {
         match self {
             Self::Data(map, decl) => {
                 let decl = decl.member(name).or_else(|| decl.element())?;
@@ -66,7 +66,7 @@ impl<'a> Table<'a> {
                 .iter()
                 .filter_map(|(key, _)| match &decl.shape {
                     Shape::Object(fields) => {
-                        let found: &'a _ = fields.named(key)?;
+                        let found: &'a _ = fields.field(key)?;
                         Some(Val::Str(Text::Ref(found.escaped.as_deref()?)))
                     }
                     _ => Some(Val::Str(Text::Ref(key))),

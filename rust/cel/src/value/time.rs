@@ -6,7 +6,8 @@
 )]
 #![allow(clippy::string_slice, reason = "a sign has one byte")]
 
-use hydrofoil_types::{Timestamp, calendar, duration};
+use hydrofoil_text::{calendar, duration};
+use hydrofoil_types::Timestamp;
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -53,7 +53,7 @@ impl Url {
             }
             _ => (String::new(), rest),
         };
-        let path = unescaped(path)?;
+        let path = unescape(path)?;
         Ok(Self { scheme, host, path, query: query.to_owned(), fragment: fragment.to_owned() })
     }
 
@@ -96,12 +96,12 @@ fn checked_host(host: &str) -> Result<String, String> {
     let wrong = |c: &char| matches!(c, ' ' | '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}');
     match host.chars().find(|c| wrong(c)) {
         Some(c) => Err(format!("invalid character {:?} in host name", c.to_string())),
-        None => unescaped(host),
+        None => unescape(host),
     }
 }
 
 /// Resolve escapes.
-pub(crate) fn unescaped(text: &str) -> Result<String, String> {
+pub(crate) fn unescape(text: &str) -> Result<String, String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -120,7 +120,7 @@ pub(crate) fn unescaped(text: &str) -> Result<String, String> {
 }
 
 /// Escape a path.
-pub(crate) fn escaped(path: &str) -> String {
+pub(crate) fn escape(path: &str) -> String {
     let mut out = String::new();
     for b in path.bytes() {
         if b.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!*'()".contains(&b) {

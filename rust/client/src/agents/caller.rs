@@ -55,7 +55,7 @@ impl Agent for Caller {
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         self.answered = true;
         world.answer = Some((self.status, std::mem::take(&mut self.body)));
-        world.done(self.part, timing, 0);
+        world.count_operation(self.part, timing, 0);
         Ok(())
     }
 

@@ -74,7 +74,7 @@ impl Informer {
     }
 
     /// The object whose event is due, if events are ordered by name.
-    fn expected(&self) -> u32 {
+    fn next_number(&self) -> u32 {
         self.last.map_or(0, |last| last + 1)
     }
 
@@ -83,7 +83,7 @@ impl Informer {
             return Ok(());
         }
         let encoding = world.plan.encoding;
-        let at = |Wrong(why)| Wrong(format!("{why}, at {}", seed_name(self.expected())));
+        let at = |Wrong(why)| Wrong(format!("{why}, at {}", seed_name(self.next_number())));
         let event = read(encoding.format(), raw).map_err(at)?;
         if event.kind == Kind::Bookmark {
             if memchr::memmem::find(event.raw, END).is_none() {
@@ -130,7 +130,7 @@ impl Informer {
             return Err(Wrong(format!("the initial event of {} has not its data", called())));
         }
         world.known.check_event(encoding, &event, number)?;
-        world.known.shown(encoding, Shape::Event, number, raw);
+        world.known.note_object(encoding, Shape::Event, number, raw);
         self.came(number);
         Ok(())
     }
@@ -149,7 +149,7 @@ impl Informer {
     fn finish(&mut self, world: &mut World, first: u64) {
         let sent = self.began.take().map_or(first, |timing| timing.sent);
         world.tick();
-        world.done(self.part, Timing { sent, first }, u64::from(self.objects));
+        world.count_operation(self.part, Timing { sent, first }, u64::from(self.objects));
         world.figures[self.part].unordered += u64::from(self.descents > 0);
         self.done += 1;
     }
@@ -174,12 +174,12 @@ impl Sink for Taking<'_> {
         if informer.complete {
             Print::default()
         } else {
-            world.known.print(world.plan.encoding, Shape::Event, informer.expected())
+            world.known.print(world.plan.encoding, Shape::Event, informer.next_number())
         }
     }
 
-    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
-        let number = self.informer.expected();
+    fn take_known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+        let number = self.informer.next_number();
         match self.informer.seen.get_mut(number as usize) {
             Some(seen)
                 if !*seen && self.world.known.print(self.world.plan.encoding, Shape::Event, number).begins(raw) =>
@@ -279,7 +279,7 @@ impl Agent for Informer {
 
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         if self.stage != Stage::List {
-            let at = seed_name(self.expected());
+            let at = seed_name(self.next_number());
             return Err(Wrong(format!("the initial events ended before their bookmark, at {at}")));
         }
         self.list.finish(world, false)?;
@@ -290,7 +290,7 @@ impl Agent for Informer {
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         if self.stage == Stage::Events && matches!(status, 400 | 403 | 422) {
             world.initial_events = Some(false);
             return Ok(());
@@ -298,7 +298,7 @@ impl Agent for Informer {
         skip(world, "informer", status, body)
     }
 
-    fn lost(&mut self, _: &mut World) {
+    fn lose(&mut self, _: &mut World) {
         self.complete = false;
         if self.stage == Stage::Watch {
             self.stage = Stage::List;

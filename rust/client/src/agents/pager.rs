@@ -43,7 +43,7 @@ impl Pager {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut made = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -66,7 +66,7 @@ impl Agent for Pager {
             (self.least, self.sent) = (world.known.listed, world.now);
         }
         let path = match &self.token {
-            Some(token) => &format!("{}&continue={}", self.path, escaped(token)),
+            Some(token) => &format!("{}&continue={}", self.path, escape(token)),
             None => &self.path,
         };
         let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
@@ -106,12 +106,12 @@ impl Agent for Pager {
             self.walks += 1;
             world.known.listed = world.known.listed.max(version);
         }
-        world.done(self.part, timing, objects);
+        world.count_operation(self.part, timing, objects);
         world.figures[self.part].body = self.list.size;
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         skip(world, &format!("the page from {}", seed_name(self.from)), status, body)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Flow, Next};
 use crate::check::{Listed, Unpacked};
-use crate::event::shown;
+use crate::event::excerpt;
 use crate::http::Head;
 use crate::target::Request;
 use crate::world::{Timing, World};
@@ -39,7 +39,7 @@ pub(super) fn skip(world: &mut World, name: &str, status: u16, body: &[u8]) -> R
         world.skipped = Some("406 Not Acceptable".to_owned());
         return Ok(());
     }
-    Err(Wrong(format!("{name}: status {status}: {}", shown(body))))
+    Err(Wrong(format!("{name}: status {status}: {}", excerpt(body))))
 }
 
 impl Agent for Reader {
@@ -71,14 +71,14 @@ impl Agent for Reader {
         world.known.listed = world.known.listed.max(version);
         self.done += 1;
         let objects = u64::from(world.plan.objects);
-        world.done(self.part, timing, objects);
+        world.count_operation(self.part, timing, objects);
         let figures = &mut world.figures[self.part];
         figures.body = self.list.size;
         figures.same += u64::from(same);
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         skip(world, "list", status, body)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::agent::{Agent, Flow, Next};
 use crate::body::deletion;
-use crate::event::shown;
+use crate::event::excerpt;
 use crate::http::Head;
 use crate::plan::Part;
 use crate::target::Request;
@@ -57,13 +57,13 @@ impl Agent for Remover {
 
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         self.current = None;
-        world.done(self.part, timing, 1);
+        world.count_operation(self.part, timing, 1);
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         if let (Part::Remove { items, .. }, Some(at)) = (&world.plan.parts[self.part], self.current.take()) {
-            let why = format!("{}: status {status}: {}", items[at].name, shown(body));
+            let why = format!("{}: status {status}: {}", items[at].name, excerpt(body));
             world.left.push(why);
         }
         Ok(())

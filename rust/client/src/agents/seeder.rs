@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Flow, Next};
 use crate::board::seed_name;
 use crate::body::Body;
-use crate::event::{Facts, Format, own_mark, shown, text_after};
+use crate::event::{Facts, Format, excerpt, own_mark, text_after};
 use crate::http::Head;
 use crate::marks::SEED;
 use crate::plan::Owned;
@@ -75,15 +75,15 @@ impl Agent for Seeder {
         if !right {
             return Err(Wrong(format!(
                 "the answer to the creation of {name} shows another object: {}",
-                shown(&self.body)
+                excerpt(&self.body)
             )));
         }
-        world.known.created(number, &self.body);
-        world.done(self.part, timing, 1);
+        world.known.note_creation(number, &self.body);
+        world.count_operation(self.part, timing, 1);
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         let Some(number) = self.current else { return Ok(()) };
         let name = seed_name(number);
         if status == 409 && self.unsure {
@@ -94,10 +94,10 @@ impl Agent for Seeder {
             world.owned.push(Owned { path, name, uid: None });
             return Ok(());
         }
-        Err(Wrong(format!("create {name}: status {status}: {}", shown(body))))
+        Err(Wrong(format!("create {name}: status {status}: {}", excerpt(body))))
     }
 
-    fn lost(&mut self, _: &mut World) {
+    fn lose(&mut self, _: &mut World) {
         self.unsure = true;
     }
 

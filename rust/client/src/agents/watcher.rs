@@ -49,11 +49,11 @@ impl Sink for Taking<'_> {
         }
     }
 
-    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+    fn take_known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
         if !self.due().begins(raw) {
             return Ok(false);
         }
-        let (write, version) = self.world.board.known(&mut self.watcher.place);
+        let (write, version) = self.world.board.take_due(&mut self.watcher.place);
         self.watcher.version = version;
         self.watcher.count(self.world, &write);
         Ok(true)
@@ -106,7 +106,7 @@ impl Watcher {
             return Err(Wrong(format!("the event of {name} shows namespace {found:?}")));
         }
         let write = match self.watched {
-            None => world.board.shared(&mut self.place, event, mark)?,
+            None => world.board.check_event(&mut self.place, event, mark)?,
             Some(number) => world.board.own(&mut self.place, number, event, mark)?,
         };
         self.version = event.version;
@@ -183,7 +183,7 @@ impl Agent for Watcher {
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
         if self.way == Way::Again && status == 410 {
             self.forgotten = true;
             return Ok(());

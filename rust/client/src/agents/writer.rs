@@ -4,7 +4,7 @@ use super::reader::skip;
 use crate::agent::{Agent, Flow, Next};
 use crate::board::{Change, Object, churn_name};
 use crate::body::{Body, deletion, status};
-use crate::event::{Facts, bare, deleted, name, own_mark, shown, version};
+use crate::event::{Facts, bare, deletion_facts, excerpt, name, own_mark, version};
 use crate::http::Head;
 use crate::marks::{self, CHURN, CHURN_DATA, Mark};
 use crate::plan::{Encoding, Owned, Resource, Step};
@@ -138,7 +138,7 @@ impl Writer {
         Wrong(format!("{verb} of {}: {why}", churn_name(current.number)))
     }
 
-    fn deleted(&mut self, world: &mut World, current: Current) {
+    fn note_deletion(&mut self, world: &mut World, current: Current) {
         let object = &mut world.board.objects[current.number as usize];
         object.alive = false;
         object.uid = None;
@@ -149,7 +149,7 @@ impl Writer {
     fn check(&self, world: &World, current: Current, version: u64) -> Result<(), String> {
         let (encoding, beside) = (world.plan.encoding, Self::beside(world, current.step));
         let object = bare(encoding.format(), &self.body, encoding == Encoding::Table);
-        let object = object.ok_or_else(|| format!("the answer has no object: {}", shown(&self.body)))?;
+        let object = object.ok_or_else(|| format!("the answer has no object: {}", excerpt(&self.body)))?;
         let facts = Facts::of(encoding.format(), object);
         let wanted =
             if beside { self.pod.as_ref().map(|pod| pod.name.clone()) } else { Some(churn_name(current.number)) };
@@ -178,7 +178,7 @@ impl Writer {
     }
 
     /// Check the answer that shows an object.
-    fn written(&mut self, world: &mut World, current: Current) -> Result<(), Wrong> {
+    fn check_write(&mut self, world: &mut World, current: Current) -> Result<(), Wrong> {
         let encoding = world.plan.encoding;
         let format = encoding.format();
         let found = version(format, &self.body).map_err(|Wrong(why)| Self::wrong(current, &why))?;
@@ -191,7 +191,7 @@ impl Writer {
         }
         let wanted = Mark { place: CHURN, number: current.number, write: current.write };
         if own_mark(&self.body) != Some(wanted) {
-            return Err(Self::wrong(current, &format!("the answer does not show the write: {}", shown(&self.body))));
+            return Err(Self::wrong(current, &format!("the answer does not show the write: {}", excerpt(&self.body))));
         }
         let data = !beside && current.step != Step::Status && encoding.has_data();
         let found_data = crate::event::data_mark(&self.body, wanted).map(|mark| (mark.number, mark.write));
@@ -210,7 +210,7 @@ impl Writer {
                 .map(|object| name(Facts::of(format, object).uid))
                 .filter(|uid| !uid.is_empty());
         }
-        world.board.acked(current.number, world.now, found)
+        world.board.note_answer(current.number, world.now, found)
     }
 }
 
@@ -264,7 +264,7 @@ impl Agent for Writer {
                 Step::Delete => Change::Delete,
                 _ => Change::Update,
             };
-            world.board.sent(number, world.now, change)
+            world.board.note_send(number, world.now, change)
         };
         let current = Current { number, step, write };
         self.current = Some(current);
@@ -293,37 +293,37 @@ impl Agent for Writer {
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         let Some(current) = self.current.take() else { return Ok(()) };
         if current.step == Step::Delete {
-            self.deleted(world, current);
+            self.note_deletion(world, current);
             // The answer may show the object, but not the version of its deletion.
             if let Some((mark, _)) = marks::all(&self.body).find(|(mark, _)| mark.number != current.number) {
                 return Err(Self::wrong(current, &format!("the answer shows {}", churn_name(mark.number))));
             }
             // Tables are of no use for a status: only what can be read is compared.
-            if let Some((kind, shown)) = deleted(world.plan.encoding.format(), &self.body) {
+            if let Some((kind, shown)) = deletion_facts(world.plan.encoding.format(), &self.body) {
                 let (kind, shown) = (name(kind), name(shown));
                 if kind != "Table" && shown != churn_name(current.number) {
                     return Err(Self::wrong(current, &format!("the answer, a {kind}, shows {shown}")));
                 }
             }
-            world.board.acked(current.number, world.now, 0)?;
+            world.board.note_answer(current.number, world.now, 0)?;
         } else {
-            self.written(world, current)?;
+            self.check_write(world, current)?;
         }
-        world.done(self.part, timing, 0);
+        world.count_operation(self.part, timing, 0);
         Ok(())
     }
 
-    fn refused(&mut self, world: &mut World, code: u16, body: &[u8]) -> Result<(), Wrong> {
+    fn refuse(&mut self, world: &mut World, code: u16, body: &[u8]) -> Result<(), Wrong> {
         let Some(current) = self.current else { return Ok(()) };
         self.current = None;
-        let why = format!("status {code}: {}", shown(body));
+        let why = format!("status {code}: {}", excerpt(body));
         if code == 406 {
             return skip(world, "write", code, body);
         }
         Err(Self::wrong(current, &why))
     }
 
-    fn lost(&mut self, world: &mut World) {
+    fn lose(&mut self, world: &mut World) {
         // Whether it was carried out is unknown: the object is left alone, the pod has any version.
         let Some(current) = self.current.take() else { return };
         if Self::beside(world, current.step) {

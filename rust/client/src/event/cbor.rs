@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{number, shown};
+use super::{excerpt, number};
 use crate::wrong::Wrong;
 
 const DEPTH: usize = 64;
@@ -75,7 +75,7 @@ pub(crate) fn text(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The bytes without the tags that they begin with.
-pub(crate) fn untagged(mut bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn strip_tags(mut bytes: &[u8]) -> Option<&[u8]> {
     while bytes.first().is_some_and(|byte| byte >> 5 == 6) {
         let (_, _, size) = head(bytes).ok()??;
         bytes = &bytes[size..];
@@ -84,15 +84,15 @@ pub(crate) fn untagged(mut bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The number of items of the array or map that these bytes begin with, if it has one, and the size of its head.
-pub(crate) fn opened(bytes: &[u8], major: u8) -> Option<(Option<u64>, usize)> {
-    let content = untagged(bytes)?;
+pub(crate) fn read_head(bytes: &[u8], major: u8) -> Option<(Option<u64>, usize)> {
+    let content = strip_tags(bytes)?;
     let (found, items, size) = head(content).ok()??;
     (found == major).then(|| (items, bytes.len() - content.len() + size))
 }
 
 /// The value of a member of a map.
 pub(super) fn get<'a>(map: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
-    let (members, mut at) = opened(map, MAP)?;
+    let (members, mut at) = read_head(map, MAP)?;
     for _ in 0..members.unwrap_or(u64::MAX) {
         let name = text(&map[at..])?;
         at += length(&map[at..]).ok()??;
@@ -107,14 +107,14 @@ pub(super) fn get<'a>(map: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
 
 /// The first item of an array.
 pub(super) fn first(array: &[u8]) -> Option<&[u8]> {
-    let (_, at) = opened(array, ARRAY)?;
+    let (_, at) = read_head(array, ARRAY)?;
     let rest = &array[at..];
     rest.get(..length(rest).ok()??)
 }
 
 /// An item as JSON, and its size.
 pub(super) fn value(bytes: &[u8]) -> Option<(Value, usize)> {
-    let content = untagged(bytes)?;
+    let content = strip_tags(bytes)?;
     let (major, n, size) = head(content).ok()??;
     let mut at = bytes.len() - content.len() + size;
     let ended = |at: usize, done: u64| n.map_or(bytes.get(at) == Some(&0xff), |n| done == n);
@@ -167,7 +167,7 @@ pub(super) fn event(raw: &[u8]) -> Result<(&[u8], u64, &[u8]), Wrong> {
     let kind = get(raw, "type").and_then(text).ok_or_else(bad)?;
     let object = get(raw, "object").ok_or_else(bad)?;
     if kind == b"ERROR" {
-        return Err(Wrong(format!("an event of type ERROR: {}", shown(object))));
+        return Err(Wrong(format!("an event of type ERROR: {}", excerpt(object))));
     }
     Ok((kind, version(object)?, object))
 }

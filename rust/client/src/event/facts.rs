@@ -129,7 +129,7 @@ pub(crate) fn digest(format: Format, object: &[u8]) -> Option<(u64, u64)> {
 }
 
 /// Kind and name in an answer to a deletion: the object, or a status with its details.
-pub(crate) fn deleted(format: Format, body: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn deletion_facts(format: Format, body: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, object) = match format {
         Format::Protobuf => (protobuf::kind(body)?, protobuf::object(body)?),
         _ => (text(format, body, ("kind", 0))?, body),

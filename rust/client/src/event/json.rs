@@ -2,7 +2,7 @@
 
 use memchr::{memchr2, memmem};
 
-use super::{number, shown};
+use super::{excerpt, number};
 use crate::wrong::Wrong;
 
 /// The size of the rest of a string behind its first quote, the last quote included.
@@ -41,7 +41,7 @@ pub(crate) fn size(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The text without the white space, and the comma, that it begins with.
-pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
+pub(crate) fn trim(bytes: &[u8]) -> &[u8] {
     let bytes = bytes.trim_ascii_start();
     bytes.strip_prefix(b",").map_or(bytes, |rest| rest.trim_ascii_start())
 }
@@ -56,7 +56,7 @@ pub(crate) fn name(bytes: &[u8]) -> Option<(&[u8], usize)> {
 
 /// The value of a member of an object.
 pub(super) fn get<'a>(object: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
-    let mut rest = trimmed(object.trim_ascii_start().strip_prefix(b"{")?);
+    let mut rest = trim(object.trim_ascii_start().strip_prefix(b"{")?);
     loop {
         let (found, at) = name(rest)?;
         let value = &rest[at..];
@@ -64,7 +64,7 @@ pub(super) fn get<'a>(object: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
         if found == wanted.as_bytes() {
             return Some(&value[..size]);
         }
-        rest = trimmed(&value[size..]);
+        rest = trim(&value[size..]);
     }
 }
 
@@ -105,7 +105,7 @@ fn text_value(rest: &[u8]) -> Option<&[u8]> {
 pub(super) fn version(json: &[u8]) -> Result<u64, Wrong> {
     match get(json, "metadata").and_then(|meta| get(meta, "resourceVersion")).and_then(string) {
         Some(text) => number(text),
-        None => Err(Wrong(format!("no resourceVersion in {}", shown(json)))),
+        None => Err(Wrong(format!("no resourceVersion in {}", excerpt(json)))),
     }
 }
 
@@ -113,13 +113,13 @@ pub(super) fn version(json: &[u8]) -> Result<u64, Wrong> {
 pub(super) fn event(line: &[u8]) -> Result<(&[u8], u64, &[u8]), Wrong> {
     let text = line.trim_ascii();
     if size(text) != Some(text.len()) || text.first() != Some(&b'{') {
-        return Err(Wrong(format!("an event that is no JSON object: {}", shown(line))));
+        return Err(Wrong(format!("an event that is no JSON object: {}", excerpt(line))));
     }
     let kind = get(text, "type").and_then(string);
-    let kind = kind.ok_or_else(|| Wrong(format!("an event without a type: {}", shown(line))))?;
+    let kind = kind.ok_or_else(|| Wrong(format!("an event without a type: {}", excerpt(line))))?;
     if kind == b"ERROR" {
         return Ok((kind, 0, text));
     }
-    let object = get(text, "object").ok_or_else(|| Wrong(format!("an event without an object: {}", shown(line))))?;
+    let object = get(text, "object").ok_or_else(|| Wrong(format!("an event without an object: {}", excerpt(line))))?;
     Ok((kind, version(object)?, object))
 }

@@ -10,7 +10,7 @@ use crate::print::Print;
 use crate::wrong::Wrong;
 
 pub use facts::Facts;
-pub(crate) use facts::{bare, deleted, digest, first, get, name, string};
+pub(crate) use facts::{bare, deletion_facts, digest, first, get, name, string};
 pub(crate) use json::text_after;
 
 /// The largest event.
@@ -133,7 +133,7 @@ impl Splitter {
             match self.length(&self.kept, if self.format == Format::Json { before } else { 0 })? {
                 Some(end) => {
                     let whole = std::mem::take(&mut self.kept);
-                    if sink.due().size() != end || !sink.known(&whole[..end])? {
+                    if sink.due().size() != end || !sink.take_known(&whole[..end])? {
                         sink.event(&whole[..end])?;
                     }
                     self.kept = whole;
@@ -150,7 +150,7 @@ impl Splitter {
         loop {
             // The event that is due is known by its print, before anything of it is read.
             let due = sink.due().size();
-            if due > 0 && due <= rest.len() && sink.known(&rest[..due])? {
+            if due > 0 && due <= rest.len() && sink.take_known(&rest[..due])? {
                 rest = &rest[due..];
                 continue;
             }
@@ -171,7 +171,7 @@ pub(crate) trait Sink {
     }
 
     /// Take these bytes if they are the event that is due; report whether they were.
-    fn known(&mut self, _: &[u8]) -> Result<bool, Wrong> {
+    fn take_known(&mut self, _: &[u8]) -> Result<bool, Wrong> {
         Ok(false)
     }
 
@@ -197,14 +197,14 @@ pub fn read(format: Format, raw: &[u8]) -> Result<Event<'_>, Wrong> {
         b"MODIFIED" => Kind::Modified,
         b"DELETED" => Kind::Deleted,
         b"BOOKMARK" => Kind::Bookmark,
-        _ => return Err(Wrong(format!("an event of type {}: {}", shown(kind), shown(raw)))),
+        _ => return Err(Wrong(format!("an event of type {}: {}", excerpt(kind), excerpt(raw)))),
     };
     let table = format != Format::Protobuf && is_table(format, object);
     let inner = bare(format, object, table);
     if kind == Kind::Bookmark {
         return Ok(Event { kind, version, mark: None, data: None, object, facts: Facts::default(), raw, format });
     }
-    let inner = inner.ok_or_else(|| Wrong(format!("an event without an object: {}", shown(raw))))?;
+    let inner = inner.ok_or_else(|| Wrong(format!("an event without an object: {}", excerpt(raw))))?;
     let (mark, facts) = (own_mark(inner), Facts::of(format, inner));
     if facts.version != version && (facts.version != 0 || !table) {
         let name = name(facts.name);
@@ -246,11 +246,11 @@ pub(crate) fn list_text(format: Format, meta: &[u8], wanted: &'static str) -> Op
 
 fn number(text: &[u8]) -> Result<u64, Wrong> {
     let found = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).filter(|&n| n > 0);
-    found.ok_or_else(|| Wrong(format!("resourceVersion {:?} is not a positive number", shown(text))))
+    found.ok_or_else(|| Wrong(format!("resourceVersion {:?} is not a positive number", excerpt(text))))
 }
 
 /// The start of bytes, as a text for an error.
-pub(crate) fn shown(bytes: &[u8]) -> String {
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
     let start = &bytes[..bytes.len().min(300)];
     String::from_utf8_lossy(start).trim().to_owned()
 }

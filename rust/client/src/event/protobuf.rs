@@ -1,6 +1,6 @@
 //! The protobuf of Kubernetes: an envelope around each object.
 
-use super::{number, shown};
+use super::{excerpt, number};
 use crate::wrong::Wrong;
 
 fn bad() -> Wrong {
@@ -76,7 +76,7 @@ pub(super) fn event(frame: &[u8]) -> Result<(&[u8], u64, &[u8]), Wrong> {
     let kind = field(frame, 1).ok_or_else(bad)?;
     let raw = field(frame, 2).and_then(|object| field(object, 1)).ok_or_else(bad)?;
     if kind == b"ERROR" {
-        return Err(Wrong(format!("an event of type ERROR: {}", shown(raw))));
+        return Err(Wrong(format!("an event of type ERROR: {}", excerpt(raw))));
     }
     Ok((kind, version(raw)?, raw))
 }

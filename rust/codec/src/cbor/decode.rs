@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hydrofoil_types::{Arena, Field, Schema, Shape, SmolStr, Timestamp, TypeDef, Value};
 
-use super::broken;
+use super::malformed;
 use crate::{DecodeError, json};
 
 /// The maximum depth, as in upstream's decoder.
@@ -47,17 +47,17 @@ enum Later {
 
 /// Return an item of CBOR as JSON text; null as an empty object, as when decoded into a struct.
 pub fn to_json(data: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    transcoded(data, None)
+    transcode(data, None)
 }
 
 /// Return the same for an object of a known type: fields of bytes require byte strings, which hold base64 unless a tag
 /// marks them as raw (`applyByteStringTextConversion` of fxamacker/cbor).
 pub fn typed_to_json(schema: &Schema, data: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let root = Shape::Type(schema.root);
-    transcoded(data, Some((&schema.arena, &root)))
+    transcode(data, Some((&schema.arena, &root)))
 }
 
-fn transcoded(data: &[u8], typed: Option<(&Arena, &Shape)>) -> Result<Vec<u8>, DecodeError> {
+fn transcode(data: &[u8], typed: Option<(&Arena, &Shape)>) -> Result<Vec<u8>, DecodeError> {
     let mut reader = Reader { data, at: 0, out: Vec::with_capacity(data.len() * 2), stack: Vec::new(), typed };
     reader.run()?;
     if reader.out == b"null" {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
             loop {
                 let Some(frame) = self.stack.last() else {
                     if self.at < self.data.len() {
-                        return Err(broken(&format!("{} bytes of extraneous data", self.data.len() - self.at)));
+                        return Err(malformed(&format!("{} bytes of extraneous data", self.data.len() - self.at)));
                     }
                     return Ok(());
                 };
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         loop {
             let (major, info) = self.initial()?;
             if is_key && major != 2 && major != 3 {
-                return Err(broken("map keys must be strings"));
+                return Err(malformed("map keys must be strings"));
             }
             match major {
                 6 => later = self.tag(info, later)?,
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
                     return self.key(&text);
                 }
                 2 | 3 => {
-                    if matches!(self.expected(), Some(Shape::Bytes)) {
+                    if matches!(self.next_shape(), Some(Shape::Bytes)) {
                         if major == 3 {
                             return Err(self.no_bytes());
                         }
@@ -155,12 +155,12 @@ impl<'a> Reader<'a> {
                 }
                 4 | 5 => return self.open(major == 5, info),
                 0 => {
-                    let n = i64::try_from(self.argument(info)?).map_err(|_| broken("integer overflows int64"))?;
+                    let n = i64::try_from(self.argument(info)?).map_err(|_| malformed("integer overflows int64"))?;
                     self.out.extend_from_slice(n.to_string().as_bytes());
                     return Ok(());
                 }
                 1 => {
-                    let n = i64::try_from(self.argument(info)?).map_err(|_| broken("integer overflows int64"))?;
+                    let n = i64::try_from(self.argument(info)?).map_err(|_| malformed("integer overflows int64"))?;
                     self.out.extend_from_slice((-1 - n).to_string().as_bytes());
                     return Ok(());
                 }
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Return the shape of the next value.
-    fn expected(&self) -> Option<&'a Shape> {
+    fn next_shape(&self) -> Option<&'a Shape> {
         self.stack.last().map_or_else(|| self.typed.map(|(_, root)| root), |frame| frame.next)
     }
 
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         self.out.push(b':');
         let frame = self.stack.last_mut().expect("a key stands in a map");
         if !frame.keys.insert(SmolStr::new(text)) {
-            return Err(broken(&format!("found duplicate map key {text:?} at map element index {}", frame.count)));
+            return Err(malformed(&format!("found duplicate map key {text:?} at map element index {}", frame.count)));
         }
         frame.keyed = true;
         if let (Some(Shape::Type(id)), Some((arena, _))) = (frame.shape, self.typed) {
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self, text: &str, later: Later) -> Result<(), DecodeError> {
         if later == Later::Time && Timestamp::parse(text).is_none() {
-            return Err(broken("cannot set a time from a text that is none"));
+            return Err(malformed("cannot set a time from a text that is none"));
         }
         json::write_string(&mut self.out, text);
         Ok(())
@@ -217,13 +217,13 @@ impl<'a> Reader<'a> {
         // An item takes at least one byte, a member two.
         let least = left.map_or(0, |n| if map { n.saturating_mul(2) } else { n });
         if least > (self.data.len() - self.at) as u64 {
-            return Err(broken("unexpected EOF"));
+            return Err(malformed("unexpected EOF"));
         }
         if self.stack.len() >= MAX_DEPTH {
-            return Err(broken(&format!("exceeded max nested level {MAX_DEPTH}")));
+            return Err(malformed(&format!("exceeded max nested level {MAX_DEPTH}")));
         }
         self.out.push(if map { b'{' } else { b'[' });
-        let shape = self.expected();
+        let shape = self.next_shape();
         let next = match shape {
             Some(Shape::List(item)) if !map => Some(&**item),
             Some(Shape::Map(value)) if map => Some(&**value),
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
     fn tag(&mut self, info: u8, before: Later) -> Result<Later, DecodeError> {
         Ok(match self.argument(info)? {
             0 | 1 => Later::Time,
-            2 | 3 => return Err(broken("big numbers have no place in JSON")),
+            2 | 3 => return Err(malformed("big numbers have no place in JSON")),
             21 => Later::Base64Url,
             22 => Later::Base64,
             23 => Later::Base16,
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
             7 => Some(self.float(info)?.floor() as i64),
             _ => None,
         };
-        let seconds = seconds.ok_or_else(|| broken("a time is a text or a number"))?;
+        let seconds = seconds.ok_or_else(|| malformed("a time is a text or a number"))?;
         let time = Timestamp { seconds, nanos: 0 };
         json::write_string(&mut self.out, &time.rfc3339());
         Ok(())
@@ -268,7 +268,7 @@ impl<'a> Reader<'a> {
                 let n = self.float(info)?;
                 let n = Value::float(n).ok_or_else(|| {
                     let what = if n.is_nan() { "NaN" } else { "infinity" };
-                    broken(&format!(
+                    malformed(&format!(
                         "data item of cbor type primitives is not accepted by protocol: floating-point {what}"
                     ))
                 })?;
@@ -279,8 +279,8 @@ impl<'a> Reader<'a> {
                     self.out.extend_from_slice(b".0");
                 }
             }
-            31 => return Err(broken("unexpected \"break\" code")),
-            _ => return Err(broken("simple value is not recognized")),
+            31 => return Err(malformed("unexpected \"break\" code")),
+            _ => return Err(malformed("simple value is not recognized")),
         }
         Ok(())
     }
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
             25 => half(u16::from_be_bytes(self.array()?)),
             26 => f64::from(f32::from_be_bytes(self.array()?)),
             27 => f64::from_be_bytes(self.array()?),
-            _ => return Err(broken("a time is a text or a number")),
+            _ => return Err(malformed("a time is a text or a number")),
         })
     }
 
@@ -305,11 +305,11 @@ impl<'a> Reader<'a> {
                 }
                 let (chunk, info) = self.initial()?;
                 if chunk != major || info == 31 {
-                    return Err(broken("wrong chunk in an indefinite-length string"));
+                    return Err(malformed("wrong chunk in an indefinite-length string"));
                 }
                 let piece = self.bytes(info)?;
                 if major == 3 && std::str::from_utf8(piece).is_err() {
-                    return Err(broken("invalid UTF-8 string"));
+                    return Err(malformed("invalid UTF-8 string"));
                 }
                 whole.extend_from_slice(piece);
             }
@@ -317,7 +317,7 @@ impl<'a> Reader<'a> {
             whole.extend_from_slice(self.bytes(info)?);
         }
         if major == 3 {
-            return String::from_utf8(whole).map_err(|_| broken("invalid UTF-8 string"));
+            return String::from_utf8(whole).map_err(|_| malformed("invalid UTF-8 string"));
         }
         Ok(match later {
             Later::Base64 => STANDARD.encode(&whole),
@@ -333,13 +333,13 @@ impl<'a> Reader<'a> {
     fn bytes(&mut self, info: u8) -> Result<&'a [u8], DecodeError> {
         let len = usize::try_from(self.argument(info)?).unwrap_or(usize::MAX);
         let rest = &self.data[self.at..];
-        let piece = rest.get(..len).ok_or_else(|| broken("unexpected EOF"))?;
+        let piece = rest.get(..len).ok_or_else(|| malformed("unexpected EOF"))?;
         self.at += len;
         Ok(piece)
     }
 
     fn initial(&mut self) -> Result<(u8, u8), DecodeError> {
-        let byte = *self.data.get(self.at).ok_or_else(|| broken("unexpected EOF"))?;
+        let byte = *self.data.get(self.at).ok_or_else(|| malformed("unexpected EOF"))?;
         self.at += 1;
         Ok((byte >> 5, byte & 31))
     }
@@ -351,12 +351,12 @@ impl<'a> Reader<'a> {
             25 => u64::from(u16::from_be_bytes(self.array()?)),
             26 => u64::from(u32::from_be_bytes(self.array()?)),
             27 => u64::from_be_bytes(self.array()?),
-            _ => return Err(broken("invalid additional information")),
+            _ => return Err(malformed("invalid additional information")),
         })
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
-        let piece = self.data[self.at..].first_chunk::<N>().ok_or_else(|| broken("unexpected EOF"))?;
+        let piece = self.data[self.at..].first_chunk::<N>().ok_or_else(|| malformed("unexpected EOF"))?;
         self.at += N;
         Ok(*piece)
     }

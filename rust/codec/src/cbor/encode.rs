@@ -19,7 +19,7 @@ pub fn encode(schema: Option<&Schema>, value: &Value, out: &mut Vec<u8>) {
 }
 
 /// Return a whole document: the same after the self-described tag.
-pub fn tagged(schema: Option<&Schema>, value: &Value) -> Vec<u8> {
+pub fn encode_tagged(schema: Option<&Schema>, value: &Value) -> Vec<u8> {
     let mut out = SELF_DESCRIBED.to_vec();
     encode(schema, value, &mut out);
     out
@@ -89,7 +89,7 @@ fn write(known: Option<(&Arena, &Shape)>, value: &Value, out: &mut Vec<u8>) {
             },
             _ => text(s, out),
         },
-        Value::Raw(text) => write(None, &json::opened(text), out),
+        Value::Raw(text) => write(None, &json::parse_raw(text), out),
         Value::Array(items) => {
             array_head(items.len() as u64, out);
             let of = match known {

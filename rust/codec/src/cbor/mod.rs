@@ -7,11 +7,11 @@ mod encode;
 mod tests;
 
 pub use decode::{to_json, typed_to_json, unknown_field};
-pub use encode::{array_head, encode, event, map_head, tagged};
+pub use encode::{array_head, encode, encode_tagged, event, map_head};
 
 /// The tag that marks the data after it as CBOR.
 pub const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
 
-fn broken(what: &str) -> crate::DecodeError {
+fn malformed(what: &str) -> crate::DecodeError {
     crate::DecodeError::Syntax(format!("cbor: {what}"))
 }

@@ -3,7 +3,7 @@
 use hydrofoil_types::{Catalog, Value};
 use proptest::prelude::*;
 
-use super::{encode, tagged, to_json, typed_to_json};
+use super::{encode, encode_tagged, to_json, typed_to_json};
 use crate::json;
 
 fn read(bytes: &[u8]) -> Result<String, String> {
@@ -76,7 +76,7 @@ fn bytes_of_a_type() {
 #[test]
 fn texts_are_byte_strings() {
     let value = json::parse(br#"{"a":"b"}"#).unwrap().value;
-    assert_eq!(tagged(None, &value), b"\xd9\xd9\xf7\xa1\x41a\x41b");
+    assert_eq!(encode_tagged(None, &value), b"\xd9\xd9\xf7\xa1\x41a\x41b");
 }
 
 fn tree() -> impl Strategy<Value = Value> {

@@ -65,7 +65,7 @@ const MANY: usize = 48;
 
 /// Return a member of a struct whose members are `given`: a few are scanned here, for each field of the type.
 #[inline]
-pub(crate) fn found<'m>(all: Option<&'m Map>, given: &'m [(SmolStr, Value)], name: &str) -> Option<&'m Value> {
+pub(crate) fn find_member<'m>(all: Option<&'m Map>, given: &'m [(SmolStr, Value)], name: &str) -> Option<&'m Value> {
     if given.len() > MANY { all?.get(name) } else { given.iter().find(|(key, _)| key == name).map(|(_, value)| value) }
 }
 
@@ -152,7 +152,7 @@ impl Writer<'_> {
                     hint += 1;
                     Some(v)
                 }
-                _ => found(members, given, &field.name),
+                _ => find_member(members, given, &field.name),
             };
             // Upstream stores objects as protobuf, which does not distinguish an empty list or map from an absent one.
             let list = matches!(field.shape, Shape::List(_) | Shape::Map(_));

@@ -53,7 +53,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Return `invalid character 'x' CONTEXT`, or the error of an early end of the input.
-    pub(super) fn unexpected(&self, context: &str) -> DecodeError {
+    pub(super) fn unexpected_character(&self, context: &str) -> DecodeError {
         let Some(&byte) = self.text.get(self.at) else { return Self::eof() };
         let shown = match byte {
             b'\'' => r"'\''".to_owned(),
@@ -72,7 +72,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn literal(&mut self, word: &'static str) -> Result<(), DecodeError> {
         for (i, expected) in word.bytes().enumerate() {
             if self.text.get(self.at) != Some(&expected) {
-                return Err(self.unexpected(&if i == 0 {
+                return Err(self.unexpected_character(&if i == 0 {
                     "looking for beginning of value".to_owned()
                 } else {
                     format!("in literal {word} (expecting '{}')", char::from(expected))
@@ -92,14 +92,14 @@ impl<'a> Lexer<'a> {
         match self.text.get(self.at) {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits(),
-            _ => return Err(self.unexpected("in numeric literal")),
+            _ => return Err(self.unexpected_character("in numeric literal")),
         }
         let mut integer = true;
         if self.text.get(self.at) == Some(&b'.') {
             integer = false;
             self.at += 1;
             if !matches!(self.text.get(self.at), Some(b'0'..=b'9')) {
-                return Err(self.unexpected("after decimal point in numeric literal"));
+                return Err(self.unexpected_character("after decimal point in numeric literal"));
             }
             self.digits();
         }
@@ -110,7 +110,7 @@ impl<'a> Lexer<'a> {
                 self.at += 1;
             }
             if !matches!(self.text.get(self.at), Some(b'0'..=b'9')) {
-                return Err(self.unexpected("in exponent of numeric literal"));
+                return Err(self.unexpected_character("in exponent of numeric literal"));
             }
             self.digits();
         }
@@ -148,7 +148,7 @@ impl<'a> Lexer<'a> {
                     return Ok(text(&out));
                 }
                 Some(b'\\') => self.escape(&mut out)?,
-                Some(0..=0x1f) => return Err(self.unexpected("in string literal")),
+                Some(0..=0x1f) => return Err(self.unexpected_character("in string literal")),
                 Some(&byte) => {
                     out.push(byte);
                     self.at += 1;
@@ -183,7 +183,7 @@ impl<'a> Lexer<'a> {
                 out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
                 return Ok(());
             }
-            _ => return Err(self.unexpected("in string escape code")),
+            _ => return Err(self.unexpected_character("in string escape code")),
         };
         out.push(byte);
         self.at += 1;
@@ -194,7 +194,7 @@ impl<'a> Lexer<'a> {
         let mut code = 0;
         for _ in 0..4 {
             let digit = self.text.get(self.at).and_then(|b| char::from(*b).to_digit(16));
-            code = code * 16 + digit.ok_or_else(|| self.unexpected("in \\u hexadecimal character escape"))?;
+            code = code * 16 + digit.ok_or_else(|| self.unexpected_character("in \\u hexadecimal character escape"))?;
             self.at += 1;
         }
         Ok(code)

@@ -59,23 +59,23 @@ fn change(arena: &Arena, shape: &Shape, value: &mut Value, form: RawForm) {
         }
         (Shape::Type(id), value) => match (arena.get(*id).special, &*value) {
             (None, _) => members(arena, arena.get(*id), value, form),
-            (Some(Special::Raw), Value::Raw(text)) => *value = formed(text, form),
+            (Some(Special::Raw), Value::Raw(text)) => *value = in_form(text, form),
             _ => {}
         },
         _ => {}
     }
 }
 
-fn formed(text: &SmolStr, form: RawForm) -> Value {
+fn in_form(text: &SmolStr, form: RawForm) -> Value {
     if form == RawForm::Compact {
         return Value::Raw(SmolStr::from(compact(text)));
     }
-    let mut open = super::opened(text);
+    let mut open = super::parse_raw(text);
     open.sort_members();
     let ordered = SmolStr::new(String::from_utf8_lossy(&encode_any(&open)));
     match form {
         // As parsed from the ordered text: 1.0 is 1.
-        RawForm::Open => super::opened(&ordered),
+        RawForm::Open => super::parse_raw(&ordered),
         _ => Value::Raw(ordered),
     }
 }
@@ -84,16 +84,16 @@ fn formed(text: &SmolStr, form: RawForm) -> Value {
 mod tests {
     use hydrofoil_types::Value;
 
-    use super::{RawForm, formed};
+    use super::{RawForm, in_form};
 
     #[test]
     fn forms_of_a_text() {
         let given = r#"{ "b": 1.0, "a": {"y": 2.50, "x": "<"} }"#.into();
         let compact = r#"{"b":1.0,"a":{"y":2.50,"x":"\u003c"}}"#;
         let ordered = r#"{"a":{"x":"\u003c","y":2.5},"b":1}"#;
-        assert_eq!(formed(&given, RawForm::Compact), Value::Raw(compact.into()));
-        assert_eq!(formed(&given, RawForm::Ordered), Value::Raw(ordered.into()));
-        let open = formed(&given, RawForm::Open);
+        assert_eq!(in_form(&given, RawForm::Compact), Value::Raw(compact.into()));
+        assert_eq!(in_form(&given, RawForm::Ordered), Value::Raw(ordered.into()));
+        let open = in_form(&given, RawForm::Open);
         assert_eq!((open.get("b"), open.str_at(&["a", "x"])), (Some(&Value::Int(1)), "<"));
     }
 }

@@ -22,13 +22,13 @@ fn object(arena: &Arena, id: TypeId, value: &mut Value) -> Result<(), String> {
     let Some(members) = value.as_object_mut() else { return Err(format!("cannot restore struct from: {found}")) };
     for field in &arena.get(id).fields {
         if let Some(member) = members.get_mut(&field.name) {
-            restored(arena, &field.shape, member)?;
+            restore_value(arena, &field.shape, member)?;
         }
     }
     Ok(())
 }
 
-fn restored(arena: &Arena, shape: &Shape, value: &mut Value) -> Result<(), String> {
+fn restore_value(arena: &Arena, shape: &Shape, value: &mut Value) -> Result<(), String> {
     if matches!(value, Value::Null) {
         return Ok(());
     }
@@ -58,11 +58,11 @@ fn restored(arena: &Arena, shape: &Shape, value: &mut Value) -> Result<(), Strin
             _ => Err(format!("cannot restore slice from {found}")),
         },
         Shape::List(item) => match value {
-            Value::Array(items) => items.iter_mut().try_for_each(|value| restored(arena, item, value)),
+            Value::Array(items) => items.iter_mut().try_for_each(|value| restore_value(arena, item, value)),
             _ => Err(format!("cannot restore slice from {found}")),
         },
         Shape::Map(item) => match value.as_object_mut() {
-            Some(members) => members.iter_mut().try_for_each(|(_, value)| restored(arena, item, value)),
+            Some(members) => members.iter_mut().try_for_each(|(_, value)| restore_value(arena, item, value)),
             None => Err(format!("cannot restore map from {found}")),
         },
         Shape::Type(id) if arena.get(*id).special.is_some() => {

@@ -47,12 +47,12 @@ fn message(grammar: &Grammar, index: usize, value: &Value, out: &mut Vec<u8>) {
 fn members_of(grammar: &Grammar, fields: &[Field], members: &Map, out: &mut Vec<u8>) {
     for entry in fields {
         match entry.member {
-            "x-" => named(grammar, entry, members.iter().filter(|(k, _)| k.starts_with("x-")), out),
+            "x-" => encode_entries(grammar, entry, members.iter().filter(|(k, _)| k.starts_with("x-")), out),
             "*" => {
                 // Properties have no extensions: names with the prefix are plain names there.
                 let extended = fields.iter().any(|f| f.member == "x-");
                 let known = |k: &str| (extended && k.starts_with("x-")) || fields.iter().any(|f| f.member == k);
-                named(grammar, entry, members.iter().filter(|(k, _)| !known(k)), out);
+                encode_entries(grammar, entry, members.iter().filter(|(k, _)| !known(k)), out);
             }
             member => {
                 if let Some(value) = members.get(member) {
@@ -73,7 +73,12 @@ fn wraps(grammar: &Grammar, entry: &Field) -> bool {
 }
 
 /// Append the entries of a map, each a message of name and value.
-fn named<'a>(grammar: &Grammar, entry: &Field, members: impl Iterator<Item = &'a (SmolStr, Value)>, out: &mut Vec<u8>) {
+fn encode_entries<'a>(
+    grammar: &Grammar,
+    entry: &Field,
+    members: impl Iterator<Item = &'a (SmolStr, Value)>,
+    out: &mut Vec<u8>,
+) {
     for (name, value) in members {
         let mut inner = Vec::new();
         wire::bytes(&mut inner, 1, name.as_bytes());

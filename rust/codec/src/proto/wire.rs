@@ -41,7 +41,7 @@ pub(super) struct Reader<'a> {
     data: &'a [u8],
 }
 
-pub(super) fn broken(what: &str) -> DecodeError {
+pub(super) fn malformed(what: &str) -> DecodeError {
     DecodeError::Syntax(format!("proto: {what}"))
 }
 
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
                 return Ok(n);
             }
         }
-        Err(broken("integer overflow"))
+        Err(malformed("integer overflow"))
     }
 
     fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
@@ -83,16 +83,16 @@ impl<'a> Reader<'a> {
             return Ok(None);
         }
         let key = self.varint()?;
-        let number = u32::try_from(key >> 3).ok().filter(|n| *n > 0).ok_or_else(|| broken("illegal tag"))?;
+        let number = u32::try_from(key >> 3).ok().filter(|n| *n > 0).ok_or_else(|| malformed("illegal tag"))?;
         let payload = match key & 7 {
             0 => Payload::Varint(self.varint()?),
             1 => Payload::Fixed64(u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes were taken"))),
             2 => {
                 let len = self.varint()?;
-                Payload::Bytes(self.take(usize::try_from(len).map_err(|_| broken("negative length"))?)?)
+                Payload::Bytes(self.take(usize::try_from(len).map_err(|_| malformed("negative length"))?)?)
             }
             5 => Payload::Fixed32(u32::from_le_bytes(self.take(4)?.try_into().expect("four bytes were taken"))),
-            _ => return Err(broken("illegal wireType")),
+            _ => return Err(malformed("illegal wireType")),
         };
         Ok(Some((number, payload)))
     }

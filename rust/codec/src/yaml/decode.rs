@@ -153,7 +153,7 @@ impl<'a> Decoder<'a> {
             self.aliased += 1;
         }
         let ratio = self.aliased as f64 / self.count as f64;
-        let many = self.aliased > 100 && self.count > 1000 && ratio > allowed(self.count);
+        let many = self.aliased > 100 && self.count > 1000 && ratio > alias_share(self.count);
         if many || self.copied > MAX_COPIED {
             return Err(yaml("document contains excessive aliasing"));
         }
@@ -299,7 +299,7 @@ fn number(f: f64) -> Option<Value> {
 }
 
 /// Return the share of nodes that may come from aliases among as many (`allowedAliasRatio`).
-fn allowed(count: usize) -> f64 {
+fn alias_share(count: usize) -> f64 {
     const LOW: f64 = 400_000.0;
     const HIGH: f64 = 4_000_000.0;
     let count = count as f64;

@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Return the error of a token in the innermost collection.
-    fn unexpected(&mut self, what: &'static str) -> Found {
+    fn unexpected_token(&mut self, what: &'static str) -> Found {
         let line = self.scanner.peek()?.line;
         Err(Fault::parser(what, line, self.lines.pop().unwrap_or(0)))
     }
@@ -298,7 +298,7 @@ impl<'a> Parser<'a> {
                 }
             }
             Kind::BlockEnd => self.end(Event::SequenceEnd),
-            _ => self.unexpected("did not find expected '-' indicator"),
+            _ => self.unexpected_token("did not find expected '-' indicator"),
         }
     }
 
@@ -328,7 +328,7 @@ impl<'a> Parser<'a> {
                 }
             }
             Kind::BlockEnd => self.end(Event::MappingEnd),
-            _ => self.unexpected("did not find expected key"),
+            _ => self.unexpected_token("did not find expected key"),
         }
     }
 
@@ -349,7 +349,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if self.scanner.peek()?.kind != Kind::FlowEntry {
-            return self.unexpected(what).map(|_| ());
+            return self.unexpected_token(what).map(|_| ());
         }
         self.scanner.take().map(|_| ())
     }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::{SmolStr, Value, go, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{SmolStr, Value, go};
 
 use super::resolve::Scalar;
 

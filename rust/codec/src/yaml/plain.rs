@@ -3,7 +3,8 @@
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
-use hydrofoil_types::{Value, calendar};
+use hydrofoil_text::calendar;
+use hydrofoil_types::Value;
 
 /// Return the value of a word for null, true or false.
 pub(super) fn word(text: &str) -> Option<Value> {

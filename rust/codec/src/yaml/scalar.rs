@@ -27,7 +27,7 @@ fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }
 
-fn analyzed(text: &str) -> Allowed {
+fn analyze(text: &str) -> Allowed {
     let mut indicator = text.starts_with("---") || text.starts_with("...");
     let (mut special, mut breaks, mut break_space, mut space_break) = (false, false, false, false);
     let (mut after_space, mut after_break, mut after_blank) = (false, false, true);
@@ -79,7 +79,7 @@ pub(super) fn write(out: &mut String, text: &str, indent: usize, key: bool) {
     if is_simple(text) {
         return out.push_str(text);
     }
-    let allowed = analyzed(text);
+    let allowed = analyze(text);
     let lines = has_breaks(text);
     if key && lines || !lines && means_otherwise(text) {
         return double(out, text, indent, key);
@@ -88,10 +88,10 @@ pub(super) fn write(out: &mut String, text: &str, indent: usize, key: bool) {
         return if allowed.block { literal(out, text, indent) } else { double(out, text, indent, key) };
     }
     if allowed.plain {
-        folded(out, text, indent, key, false);
+        fold_text(out, text, indent, key, false);
     } else if allowed.single {
         out.push('\'');
-        folded(out, text, indent, key, true);
+        fold_text(out, text, indent, key, true);
         out.push('\'');
     } else {
         double(out, text, indent, key);
@@ -109,7 +109,7 @@ fn fold(out: &mut String, indent: usize) {
 
 /// Append a plain or single-quoted string. Its only line breaks are the two of Unicode; the lines after them are
 /// indented like others.
-fn folded(out: &mut String, text: &str, indent: usize, key: bool, quoted: bool) {
+fn fold_text(out: &mut String, text: &str, indent: usize, key: bool, quoted: bool) {
     let mut at = column(out);
     let mut after_space = false;
     let mut chars = text.chars().peekable();
@@ -149,7 +149,7 @@ fn double(out: &mut String, text: &str, indent: usize, key: bool) {
     while let Some(c) = chars.next() {
         if !is_printable(c) || is_break(c) || matches!(c, '"' | '\\') {
             let from = out.len();
-            escaped(out, c);
+            escape(out, c);
             at += out.len() - from;
         } else if c == ' ' && !key && !after_space && at > WIDTH && !first && chars.peek().is_some() {
             fold(out, indent);
@@ -168,7 +168,7 @@ fn double(out: &mut String, text: &str, indent: usize, key: bool) {
     out.push('"');
 }
 
-fn escaped(out: &mut String, c: char) {
+fn escape(out: &mut String, c: char) {
     let short = match c {
         '\0' => '0',
         '\u{7}' => 'a',
@@ -227,7 +227,7 @@ fn literal(out: &mut String, text: &str, indent: usize) {
 mod tests {
     use super::write;
 
-    fn written(text: &str) -> String {
+    fn write_scalar(text: &str) -> String {
         let mut out = "a: ".to_owned();
         write(&mut out, text, 2, false);
         out.split_off(3)
@@ -266,15 +266,15 @@ mod tests {
             (" lead\nline", "|2-\n   lead\n  line"),
             ("trail \nline", "\"trail \\nline\""),
         ] {
-            assert_eq!(written(text), wanted, "{text:?}");
+            assert_eq!(write_scalar(text), wanted, "{text:?}");
         }
     }
 
     #[test]
     fn long_texts_are_folded_at_the_first_space_beyond_the_width() {
         let long = format!("{} {} tail", "x".repeat(60), "y".repeat(30));
-        assert_eq!(written(&long), format!("{} {}\n  tail", "x".repeat(60), "y".repeat(30)));
+        assert_eq!(write_scalar(&long), format!("{} {}\n  tail", "x".repeat(60), "y".repeat(30)));
         let quoted = format!("{} {}: tail", "x".repeat(60), "y".repeat(30));
-        assert_eq!(written(&quoted), format!("'{} {}:\n  tail'", "x".repeat(60), "y".repeat(30)));
+        assert_eq!(write_scalar(&quoted), format!("'{} {}:\n  tail'", "x".repeat(60), "y".repeat(30)));
     }
 }

@@ -75,8 +75,8 @@ impl Kms {
         &self.probe.metrics
     }
 
-    fn used(&self, kind: &str, key_id: &str) {
-        let labels = self.probe.labelled(&[kind, &self.probe.plugin.name], key_id);
+    fn count_use(&self, kind: &str, key_id: &str) {
+        let labels = self.probe.with_labels(&[kind, &self.probe.plugin.name], key_id);
         self.metrics().count(Family::KeysUsed, &labels);
         self.metrics().stamp(Family::KeysUsedAt, &labels);
     }
@@ -112,7 +112,7 @@ impl Kms {
             self.keep(name, Source::Seed(Arc::clone(&state.seed)));
         }
         object.data = state.seed.seal(data, key.as_bytes())?;
-        self.used(TO, &state.key_id);
+        self.count_use(TO, &state.key_id);
         Ok((object.encode_to_vec(), form(&[self.prefix.as_bytes(), state.key_id.as_bytes()])))
     }
 
@@ -127,15 +127,15 @@ impl Kms {
         let known = self.seeds.lock().get(&name).cloned();
         let source = match known {
             Some(source) => source,
-            None => self.decrypted(&object, name)?,
+            None => self.decrypt_source(&object, name)?,
         };
-        self.used(FROM, &object.key_id);
+        self.count_use(FROM, &object.key_id);
         let value = source.open(&data, key.as_bytes())?;
         Ok((value, object.key_id != state.key_id || object.kind != SEED))
     }
 
     /// Ask the plug-in for a seed or key.
-    fn decrypted(&self, object: &EncryptedObject, name: Vec<u8>) -> Result<Source> {
+    fn decrypt_source(&self, object: &EncryptedObject, name: Vec<u8>) -> Result<Source> {
         self.metrics().count(Family::Misses, PLAIN);
         let (source, key_id, annotations) = (object.source.clone(), object.key_id.clone(), object.annotations.clone());
         let (probe, uid) = (Arc::clone(&self.probe), uid()?);

@@ -64,7 +64,7 @@ impl Probe {
     }
 
     /// Return the labels of the hash of the server behind others.
-    pub(crate) fn labelled(&self, labels: &[&str], key_id: &str) -> Vec<String> {
+    pub(crate) fn with_labels(&self, labels: &[&str], key_id: &str) -> Vec<String> {
         let hashes = [key_hash(key_id), key_hash(&self.server)];
         labels.iter().map(|label| (*label).to_owned()).chain(hashes).collect()
     }
@@ -127,7 +127,7 @@ impl Probe {
             let hash = key_hash(&found.key_id);
             failures.push(Failure::new(format!("got invalid KMSv2 KeyID hash \"{hash}\": {text}")));
         } else {
-            let seen = self.labelled(&[&self.plugin.name], &found.key_id);
+            let seen = self.with_labels(&[&self.plugin.name], &found.key_id);
             self.metrics.stamp(Family::KeysSeen, &seen);
             failures.extend(self.renew(&found.key_id).await.err());
         }

@@ -9,7 +9,7 @@ use hydrofoil_codec::{Decoded, cbor};
 use hydrofoil_merge::{Unconverted, Versions};
 use hydrofoil_schema::prepare::daemon;
 use hydrofoil_schema::table::{self, Row};
-use hydrofoil_schema::{Kind, Request, convert, default, prepare, selectable, validate, warn};
+use hydrofoil_schema::{Kind, Release, Request, convert, default, prepare, selectable, validate, warn};
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Version};
 use hydrofoil_types::{Causes, Fingerprint, Resource, Schema, Timestamp, Value};
@@ -36,11 +36,12 @@ pub(super) struct Builtin {
 impl Builtin {
     pub(super) fn new(
         resource: Arc<Resource>,
+        release: Release,
         schema: Schema,
         storage: Option<Arc<Self>>,
         served: Vec<(Kind, Schema)>,
     ) -> Self {
-        let kind = Kind::of(&resource);
+        let kind = Kind::of(&resource, release);
         let api_version = if resource.group.is_empty() {
             resource.version.clone()
         } else {
@@ -59,7 +60,7 @@ impl Builtin {
     }
 
     /// Return any version of the kind.
-    fn known(&self, api_version: &str) -> Option<(&Kind, &Schema)> {
+    fn find_version(&self, api_version: &str) -> Option<(&Kind, &Schema)> {
         let storage = self.storage.as_deref().unwrap_or(self);
         let whole = [self, storage].into_iter().find(|kind| kind.info.api_version == api_version);
         let whole = whole.map(|kind| (&kind.info.kind, &kind.info.schema));
@@ -128,7 +129,7 @@ impl Strategy for Builtin {
     }
 
     fn complete_unlabelled(&self, object: &mut Value) {
-        prepare::unlabelled(&self.info.kind, object);
+        prepare::complete_unlabelled(&self.info.kind, object);
     }
 
     fn warnings(&self, object: &Value, old: Option<&Value>, subresource: &str, _passed: Vec<String>) -> Vec<String> {
@@ -140,7 +141,7 @@ impl Strategy for Builtin {
     }
 
     fn prepare_warnings(&self, object: &Value) -> Vec<String> {
-        warn::prepared(&self.request(None, "", Timestamp::default()), object)
+        warn::on_prepare(&self.request(None, "", Timestamp::default()), object)
     }
 }
 
@@ -163,7 +164,7 @@ impl Storage for Builtin {
 
     fn read(&self, version: &Version) -> Result<Value> {
         let schema = self.storage.as_ref().map_or(&self.info.schema, |s| &s.info.schema);
-        let given = version.given();
+        let given = version.given_text();
         let text = given.as_deref().unwrap_or_else(|| version.json());
         let mut value = json::decode_stored(schema, text)?;
         if self.storage.is_some() {
@@ -231,13 +232,13 @@ impl Table for Builtin {
 
 impl Versions for Builtin {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
-        self.known(api_version).map(|(_, schema)| schema)
+        self.find_version(api_version).map(|(_, schema)| schema)
     }
 
     /// Convert an object between any two versions, through the storage version. It is decoded before that: a conversion
     /// works on values of the types of the kind.
     fn convert(&self, from: &str, to: &str, object: &Value) -> Result<Value, Unconverted> {
-        let (Some((given, schema)), Some((wanted, _))) = (self.known(from), self.known(to)) else {
+        let (Some((given, schema)), Some((wanted, _))) = (self.find_version(from), self.find_version(to)) else {
             return Ok(object.clone());
         };
         let decoded = json::decode(schema, &json::encode_any(object)).map_err(|why| {
@@ -257,7 +258,7 @@ impl ObjectKind for Builtin {
         &self.info
     }
 
-    fn owned(&self) -> &Schema {
+    fn ownership_schema(&self) -> &Schema {
         &self.info.schema
     }
 
@@ -309,7 +310,7 @@ impl ObjectKind for Builtin {
     }
 
     fn complete_empty(&self, object: &mut Value) {
-        convert::of_nothing(&self.info.kind, object);
+        convert::defaults_of_empty_object(&self.info.kind, object);
     }
 
     fn clean_strategic(&self, patch: &mut Value) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_schema::Kind;
+use hydrofoil_schema::{Kind, Release};
 use hydrofoil_types as types;
 use hydrofoil_types::{Schema, SmolStr, Value};
 
@@ -28,25 +28,36 @@ const STORED_IN: [(&str, &str, &str); 11] = [
 
 /// The built-in kinds, and the source of the kinds of definitions.
 #[derive(Debug)]
-pub struct Catalog(types::Catalog);
+pub struct Catalog {
+    types: types::Catalog,
+    /// The release whose rules its kinds follow.
+    release: Release,
+}
 
 impl Catalog {
-    /// Parse the data of the package.
-    pub fn parse(data: &[u8]) -> Result<Self> {
-        types::Catalog::parse(data).map(Self).map_err(|e| Error::Invalid(e.to_string()))
+    /// Parse the data of the package; the kinds follow the rules of a release.
+    pub fn parse(data: &[u8], release: Release) -> Result<Self> {
+        let types = types::Catalog::parse(data).map_err(|e| Error::Invalid(e.to_string()))?;
+        Ok(Self { types, release })
     }
 
     /// Return the kind of a built-in resource.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Result<Arc<dyn ObjectKind>> {
         let unknown = || Error::Unknown(plural.to_owned());
-        let resource = self.0.resource(group, version, plural).ok_or_else(unknown)?;
-        let schema = self.0.schema(&resource.type_name).ok_or_else(unknown)?;
-        Ok(Arc::new(Builtin::new(Arc::clone(resource), schema, self.storage(resource), self.served(resource))))
+        let resource = self.types.resource(group, version, plural).ok_or_else(unknown)?;
+        let schema = self.types.schema(&resource.type_name).ok_or_else(unknown)?;
+        Ok(Arc::new(Builtin::new(
+            Arc::clone(resource),
+            self.release,
+            schema,
+            self.storage(resource),
+            self.served_versions(resource),
+        )))
     }
 
     /// Return a kind that is not stored, such as options or a review: by group, version, kind and type name.
     pub fn kind(&self, group: &str, version: &str, kind: &str, type_name: &str) -> Result<Arc<dyn ObjectKind>> {
-        let schema = self.0.schema(type_name).ok_or_else(|| Error::Unknown(type_name.to_owned()))?;
+        let schema = self.types.schema(type_name).ok_or_else(|| Error::Unknown(type_name.to_owned()))?;
         let resource = types::Resource {
             group: group.into(),
             version: version.into(),
@@ -59,12 +70,12 @@ impl Catalog {
             columns: Vec::new(),
             field_selectors: Vec::new(),
         };
-        Ok(Arc::new(Builtin::new(Arc::new(resource), schema, None, Vec::new())))
+        Ok(Arc::new(Builtin::new(Arc::new(resource), self.release, schema, None, Vec::new())))
     }
 
     /// Return the kinds of a definition in loose form, one a version, with the name of the version.
     pub fn custom(&self, definition: &Value) -> Vec<(String, Arc<dyn ObjectKind>)> {
-        let kinds = Custom::all(definition, self.0.arena());
+        let kinds = Custom::all(definition, self.types.arena(), self.release);
         kinds.into_iter().map(|(name, kind)| (name, Arc::new(kind) as Arc<dyn ObjectKind>)).collect()
     }
 
@@ -72,22 +83,24 @@ impl Catalog {
     fn storage(&self, resource: &types::Resource) -> Option<Arc<Builtin>> {
         let (group, version, plural) = (&*resource.group, &*resource.version, &*resource.plural);
         let stored = if (group, plural) == ("events.k8s.io", "events") {
-            self.0.resource("", "v1", plural)?
+            self.types.resource("", "v1", plural)?
         } else {
             let (.., stored) = STORED_IN.iter().find(|(g, v, _)| (*g, *v) == (group, version))?;
-            self.0.resource(group, stored, plural)?
+            self.types.resource(group, stored, plural)?
         };
-        let schema = self.0.schema(&stored.type_name)?;
-        Some(Arc::new(Builtin::new(Arc::clone(stored), schema, None, self.served(stored))))
+        let schema = self.types.schema(&stored.type_name)?;
+        Some(Arc::new(Builtin::new(Arc::clone(stored), self.release, schema, None, self.served_versions(stored))))
     }
 
     /// Return the other served versions of a stored resource.
-    fn served(&self, resource: &types::Resource) -> Vec<(Kind, Schema)> {
+    fn served_versions(&self, resource: &types::Resource) -> Vec<(Kind, Schema)> {
         let (group, version, plural) = (&*resource.group, &*resource.version, &*resource.plural);
         let events = ((group, plural) == ("", "events")).then_some(("events.k8s.io", "v1"));
         let others =
             STORED_IN.iter().filter(|(g, _, stored)| (*g, *stored) == (group, version)).map(|(g, v, _)| (*g, *v));
-        let found = others.chain(events).filter_map(|(g, v)| self.0.resource(g, v, plural));
-        found.filter_map(|served| Some((Kind::of(served), self.0.schema(&served.type_name)?))).collect()
+        let found = others.chain(events).filter_map(|(g, v)| self.types.resource(g, v, plural));
+        found
+            .filter_map(|served| Some((Kind::of(served, self.release), self.types.schema(&served.type_name)?)))
+            .collect()
     }
 }

@@ -15,7 +15,7 @@ pub enum Media {
 
 impl Media {
     /// Return the format with a short name: `json`, `yaml`, `protobuf` or `cbor`.
-    pub fn named(name: &str) -> Self {
+    pub fn by_name(name: &str) -> Self {
         match name {
             "yaml" => Self::Yaml,
             "protobuf" => Self::Protobuf,

@@ -60,7 +60,7 @@ pub trait Strategy {
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: &str, now: Timestamp);
 
     /// Return the causes for which an object is rejected at a moment, and its warnings of ratcheting validation. They may
-    /// be incomplete if the patience of a caller is over then.
+    /// be incomplete if the time budget of the caller ran out.
     fn validate(
         &self,
         object: &Value,
@@ -124,7 +124,7 @@ pub trait Storage {
     }
 
     /// Return a stored object at the revision at which it left a selection, if a copy of its bytes is not enough.
-    fn as_left(&self, _version: &Version, _revision: u64) -> Result<Option<Version>> {
+    fn at_deselection(&self, _version: &Version, _revision: u64) -> Result<Option<Version>> {
         Ok(None)
     }
 
@@ -189,7 +189,7 @@ pub trait ObjectKind: Strategy + Storage + WebhookConversion + Table + Versions 
     fn info(&self) -> &TypeInfo;
 
     /// Return the schema of field ownership.
-    fn owned(&self) -> &Schema;
+    fn ownership_schema(&self) -> &Schema;
 
     /// Return the type of the metadata.
     fn metadata_schema(&self) -> Schema;

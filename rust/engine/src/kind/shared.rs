@@ -83,7 +83,7 @@ pub(super) fn text(draft: &store::Draft) -> Vec<u8> {
     if let Some(given) = draft.given.take() {
         draft.json = given;
     }
-    [Version::detached("", 0, draft).json(), b"\n"].concat()
+    [Version::detach("", 0, draft).json(), b"\n"].concat()
 }
 
 /// Remove the revision, which only answers have. A link of older servers stays: upstream shows it until the next write.

@@ -127,7 +127,7 @@ mod tests {
         let rv_at = json.find(r#"resourceVersion":""#).map_or(0, |at| at.saturating_add(18));
         let (labels, fields) = (Box::default(), Box::default());
         let json = json.as_bytes().to_vec();
-        Version::detached(
+        Version::detach(
             "a",
             7,
             Draft { json, given: None, rv_at, head: 0, labels, fields, fingerprint: Fingerprint::BUILTIN },

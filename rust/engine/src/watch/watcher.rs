@@ -62,7 +62,7 @@ impl<F: Frame> Watcher<F> {
         let first = self.form.is_table() && !self.headed.load(Ordering::Relaxed);
         let cursor = self.shard.cursor(self.id).filter(|_| !first);
         let Some((from, filter)) = cursor else {
-            return self.made(max).map(|(bytes, left, end)| {
+            return self.make_piece(max).map(|(bytes, left, end)| {
                 self.count.fetch_add(end.count, Ordering::Relaxed);
                 (bytes, left)
             });
@@ -82,7 +82,7 @@ impl<F: Frame> Watcher<F> {
             let left = if batch.next < self.shard.end() { Drained::More } else { Drained::All };
             return Ok((batch.bytes.as_ref().map(Frame::share), left));
         }
-        let (bytes, left, end) = self.made(max)?;
+        let (bytes, left, end) = self.make_piece(max)?;
         self.count.fetch_add(end.count, Ordering::Relaxed);
         if let Drained::All | Drained::More = left {
             self.batches.lock().add(&asked, bytes.as_ref(), end);
@@ -93,11 +93,11 @@ impl<F: Frame> Watcher<F> {
     /// Return the number of drained events, and the revision up to which everything is drained; `None` during the
     /// initial state.
     pub fn position(&self) -> (u64, Option<u64>) {
-        (self.count.load(Ordering::Relaxed), self.shard.seen(self.id))
+        (self.count.load(Ordering::Relaxed), self.shard.seen_revision(self.id))
     }
 
     /// Make a piece of the stream. Return it, the rest, and its end.
-    fn made(&self, max: usize) -> Result<(Option<F>, Drained, End)> {
+    fn make_piece(&self, max: usize) -> Result<(Option<F>, Drained, End)> {
         let mut chunk = Chunk::new(self.framed, 4096);
         let (mut failed, mut count) = (None, 0_u64);
         let now = self.shard.clock().now();
@@ -156,7 +156,7 @@ impl<F: Frame> Watcher<F> {
 
     fn event(&self, frame: &store::Frame, now: Timestamp, out: &mut Vec<u8>) -> Result<()> {
         let left = match &frame.source {
-            Some(source) => self.kind.as_left(source, frame.revision)?,
+            Some(source) => self.kind.at_deselection(source, frame.revision)?,
             None => None,
         };
         self.write(frame.kind.wire(), left.as_ref().unwrap_or(&frame.version), now, out)

@@ -1,8 +1,8 @@
 //! Native admission: limit ranges, quotas and the room on a node.
 
+pub use hydrofoil_admit::Refusal;
+use hydrofoil_admit::{self as admit, limits, quota};
 use hydrofoil_codec::json;
-pub use hydrofoil_schema::admit::Refusal;
-use hydrofoil_schema::admit::{self, limits, quota};
 use hydrofoil_types::Value;
 
 use super::draft::Draft;

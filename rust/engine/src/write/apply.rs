@@ -33,7 +33,7 @@ impl Apply<'_> {
     /// Apply the configuration to the live object, or create one. Return the result, and the strict errors of the
     /// configuration.
     pub fn to(&self, kind: &Arc<dyn ObjectKind>, live: Option<&Stored>) -> Result<(Value, Vec<String>)> {
-        let config = yaml::parse(self.config).map_err(|why| undecoded(&why.to_string()))?;
+        let config = yaml::parse(self.config).map_err(|why| decode_error(&why.to_string()))?;
         check_object(&config.value)?;
         let info = kind.info();
         check_type(info, &config.value)?;
@@ -48,8 +48,8 @@ impl Apply<'_> {
             versions: &versions,
         };
         let ignored = FieldSet::of_fields(kind.reset_fields(self.subresource));
-        let applied = apply(kind.owned(), live.as_deref(), &config.value, &request, self.force, &ignored)?;
-        let mut value = typed(info, applied.object).map_err(|why| unconverted(info, &config.value, &why))?;
+        let applied = apply(kind.ownership_schema(), live.as_deref(), &config.value, &request, self.force, &ignored)?;
+        let mut value = convert(info, applied.object).map_err(|why| conversion_error(info, &config.value, &why))?;
         if kind.has_raw() {
             raw::settle_applied(&**kind, given.as_deref(), &mut value);
         }
@@ -74,7 +74,7 @@ fn unversioned_error(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
 }
 
 /// Return an object of the type. A value that no decoder accepts is converted as Go does, which truncates numbers.
-fn typed(info: &TypeInfo, mut object: Value) -> std::result::Result<Value, String> {
+fn convert(info: &TypeInfo, mut object: Value) -> std::result::Result<Value, String> {
     let decode = |object: &Value| json::decode_stored(&info.schema, &json::encode_any(object));
     decode(&object).or_else(|why| {
         json::restore(&info.schema, &mut object)?;
@@ -85,11 +85,11 @@ fn typed(info: &TypeInfo, mut object: Value) -> std::result::Result<Value, Strin
 /// Merge a configuration of a policy into an object, both as JSON of a kind.
 pub fn overlay(kind: &dyn ObjectKind, object: &[u8], config: &[u8]) -> Result<Vec<u8>> {
     let (object, config) = (json::parse(object)?.value, json::parse(config)?.value);
-    Ok(json::encode_any(&merge::overlay(kind.owned(), &object, &config)?))
+    Ok(json::encode_any(&merge::overlay(kind.ownership_schema(), &object, &config)?))
 }
 
 /// Return the error of a configuration that is no YAML (apiserver `handlers/patch.go`, `applyPatcher`).
-fn undecoded(why: &str) -> ApplyError {
+fn decode_error(why: &str) -> ApplyError {
     let prefix = if why.starts_with("yaml: ") { "error converting YAML to JSON: " } else { "" };
     ApplyError::BadRequest(format!("error decoding YAML: {prefix}{why}"))
 }
@@ -104,7 +104,7 @@ fn check_object(config: &Value) -> Result<(), ApplyError> {
         _ => "number",
     };
     let unmatched = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
-    Err(undecoded(&format!("error unmarshaling JSON: while decoding JSON: {unmatched}")))
+    Err(decode_error(&format!("error unmarshaling JSON: while decoding JSON: {unmatched}")))
 }
 
 /// Reject a configuration of another type (apimachinery `pkg/util/managedfields/internal/versioncheck.go`).
@@ -119,7 +119,7 @@ fn check_type(info: &TypeInfo, config: &Value) -> Result<(), ApplyError> {
 
 /// Return the error of an object that matches its schema but not its Go type (apimachinery
 /// `pkg/util/managedfields/internal/structuredmerge.go`, `unstructuredscheme`).
-fn unconverted(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
+fn conversion_error(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
     let slash = if info.api_version.contains('/') { "" } else { "/" };
     let kind = format!("{slash}{}, Kind={}", info.api_version, info.kind.kind);
     ApplyError::Internal(format!(

@@ -58,7 +58,7 @@ impl Change {
     }
 
     /// Return the revision at which the object must be; 0 if it must not exist.
-    pub fn expected(&self) -> u64 {
+    pub fn precondition(&self) -> u64 {
         self.old.as_ref().map_or(0, |old| old.revision())
     }
 
@@ -86,7 +86,7 @@ impl Change {
 
     /// Return the present object if the write would change nothing but the times of its managed fields: then it is not
     /// written.
-    pub fn unchanged(&self) -> Option<Stored> {
+    pub fn present_object(&self) -> Option<Stored> {
         let old = self.old.as_ref().filter(|_| self.unchanged)?;
         Some(Stored::new(&self.kind, Arc::clone(old)))
     }
@@ -108,7 +108,7 @@ impl Change {
     /// can be loaded into several shards.
     pub fn state<F: Frame>(&self, shard: &Shard<F>, revision: u64) -> Option<(String, u64, store::Draft)> {
         let draft = self.draft.lock().clone()?;
-        Some((self.key.to_string(), revision, shard.adapted(&self.key, draft)))
+        Some((self.key.to_string(), revision, shard.adapt(&self.key, draft)))
     }
 
     /// Apply the change to a shard with a feed. Return the new version or the last state of a deleted object; `None` if

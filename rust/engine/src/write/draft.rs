@@ -146,15 +146,15 @@ impl Draft {
 
     /// Encode the object for the store before its commit. No step may follow.
     pub fn seal(&mut self) {
-        self.sealed = Some(self.encoded());
+        self.sealed = Some(self.encode());
     }
 
     /// Return the stored form of the object.
     pub fn to_stored(&mut self) -> store::Draft {
-        self.sealed.take().unwrap_or_else(|| self.encoded())
+        self.sealed.take().unwrap_or_else(|| self.encode())
     }
 
-    fn encoded(&self) -> store::Draft {
+    fn encode(&self) -> store::Draft {
         let object = self.converted.as_ref().unwrap_or(&self.value);
         let pruned = if self.applied && self.converted.is_none() { self.kind.read_back(object) } else { None };
         self.kind.to_storage(pruned.as_ref().unwrap_or(object))
@@ -171,13 +171,13 @@ impl Draft {
     /// It is in the storage version if a webhook has converted it to that.
     pub fn preview(&self, revision: u64) -> Result<Stored> {
         if let Some(converted) = &self.converted {
-            let version = Version::detached(&self.key(), revision, self.kind.to_storage(converted));
+            let version = Version::detach(&self.key(), revision, self.kind.to_storage(converted));
             return Ok(Stored::new(&self.kind, Arc::new(version)));
         }
         let value = self.kind.as_read(&self.value)?;
         let meta = MetaView::of(&value);
         let key = key(meta.namespace(), meta.name());
-        let version = Version::detached(&key, revision, self.kind.to_shown(&value));
+        let version = Version::detach(&key, revision, self.kind.to_shown(&value));
         Ok(Stored::new(&self.kind, Arc::new(version)))
     }
 }

@@ -1,6 +1,6 @@
 //! The metadata managed by the server (apiserver `pkg/registry/rest/meta.go`).
 
-use hydrofoil_types::{Again, MetaView, Timestamp, Value, Whole};
+use hydrofoil_types::{Duplicates, MetaView, Timestamp, Value, Whole};
 
 use super::draft::Draft;
 use crate::error::Result;
@@ -67,8 +67,8 @@ impl Draft {
     pub fn dedup_owners(&mut self) -> Vec<String> {
         let owners = self.value.get_mut("metadata").and_then(|m| m.get_mut("ownerReferences"));
         let Some(owners) = owners.and_then(Value::as_array_mut) else { return Vec::new() };
-        let again = Again::of(owners, Whole);
-        let again: Vec<bool> = (0..owners.len()).map(|at| again.at(at)).collect();
+        let duplicates = Duplicates::of(owners, Whole);
+        let again: Vec<bool> = (0..owners.len()).map(|at| duplicates.is_repeat(at)).collect();
         let mut twice = Vec::new();
         let mut places = again.iter();
         owners.retain(|owner| {

@@ -57,7 +57,7 @@ impl Draft {
 
     /// Keep the allocated values of a service that the update omits.
     pub fn keep_allocated(&mut self, old: &Stored) -> Result<()> {
-        prepare::allocated(&mut self.value, &*old.value(&self.kind)?);
+        prepare::patch_allocated_values(&mut self.value, &*old.value(&self.kind)?);
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl Draft {
 
     /// Return the causes for which the object is rejected; complete a new object that is valid.
     pub fn validate(&mut self, old: Option<&Stored>, subresource: &str) -> Result<Causes> {
-        Ok(self.validated(old, subresource, None)?.unwrap_or_else(Causes::new))
+        Ok(self.validate_draft(old, subresource, None)?.unwrap_or_else(Causes::new))
     }
 
     /// Do the same unless the rules of the kind take longer than a caller waits: then nothing is done.
@@ -87,10 +87,10 @@ impl Draft {
         old: Option<&Stored>,
         subresource: &str,
     ) -> Result<Option<Causes>> {
-        self.validated(old, subresource, Some(&Patience::of(time)))
+        self.validate_draft(old, subresource, Some(&Patience::of(time)))
     }
 
-    fn validated(
+    fn validate_draft(
         &mut self,
         old: Option<&Stored>,
         subresource: &str,
@@ -144,6 +144,6 @@ fn own_changes(
     let kind = versions.kind;
     let (now, api_version) = (now.rfc3339(), &kind.info().api_version);
     let request = ManagedRequest { manager, api_version, subresource, now: &now, versions };
-    track_update(kind.owned(), old, new, &request, kind.reset_fields(subresource))
+    track_update(kind.ownership_schema(), old, new, &request, kind.reset_fields(subresource))
         .map_err(|conversion| ApplyError::Pending(conversion).into())
 }

@@ -71,7 +71,7 @@ impl Conflicts {
         let mut out = Vec::new();
         for entry in entries {
             let manager = name(entry);
-            for path in entry.set.intersection(changes.written(&entry.api_version)).paths() {
+            for path in entry.set.intersection(changes.written_paths(&entry.api_version)).paths() {
                 let text = path.iter().map(ToString::to_string).collect();
                 out.push(Conflict { manager: manager.clone(), path: text, steps: path });
             }

@@ -24,7 +24,7 @@ pub(super) fn apply(
 ) -> Result<Applied, ApplyError> {
     let applied = match once(schema, live, config, req, force, ignored) {
         Err(ApplyError::Conflict(conflicts)) if req.manager == KUBECTL => {
-            if let Some(left) = unsettled(schema, live, req, conflicts) {
+            if let Some(left) = unresolved_conflicts(schema, live, req, conflicts) {
                 return Err(ApplyError::Conflict(left));
             }
             once(schema, live, config, req, true, ignored)
@@ -39,7 +39,7 @@ pub(super) fn apply(
 }
 
 /// Return the conflicts that the annotation does not resolve.
-fn unsettled(
+fn unresolved_conflicts(
     schema: &Schema,
     live: Option<&Value>,
     req: &ManagedRequest<'_>,

@@ -28,18 +28,19 @@ pub(super) fn prune<'a>(
     let there = req.place(place, version);
     let lost = |why: Unconverted| why.within("failed to convert merged object to last applied version");
     let merged = req.convert(&merged, req.api_version, version).map_err(lost)?.into_owned();
-    let removed = named(there, &last.set);
+    let removed = ensure_named(there, &last.set);
     let pruned = without(there, &merged, &removed);
     let back = Owners { place, req, own, managed };
-    let (pruned, at) = back.added(&merged, pruned, version).map_err(|why| why.within("failed add back owned items"))?;
+    let (pruned, at) =
+        back.add_fields(&merged, pruned, version).map_err(|why| why.within("failed add back owned items"))?;
     // Restore fields that it did not own.
     let lost = |why: Unconverted| {
         let what = "failed add back dangling items: failed to convert pruned object to last applied version";
         why.within(what)
     };
     let pruned = req.convert(&pruned, &at, version).map_err(lost)?;
-    let kept = named(there, &owned::all(there, &pruned));
-    let present = named(there, &owned::all(there, &merged));
+    let kept = ensure_named(there, &owned::all(there, &pruned));
+    let present = ensure_named(there, &owned::all(there, &merged));
     let pruned = without(there, &merged, &present.difference(&kept).intersection(&removed));
     let pruned = req.convert(&pruned, version, req.api_version)?.into_owned();
     Ok(if pruned == Value::Null { Value::object() } else { pruned })
@@ -70,7 +71,7 @@ impl Owners<'_, '_> {
     }
 
     /// Add the fields of all to a pruned object of a version. Return it with the version in which it is then.
-    fn added(&self, merged: &Value, pruned: Value, version: &SmolStr) -> Result<(Value, SmolStr), Unconverted> {
+    fn add_fields(&self, merged: &Value, pruned: Value, version: &SmolStr) -> Result<(Value, SmolStr), Unconverted> {
         let (mut merged, mut pruned, mut at) = (merged.clone(), pruned, version.clone());
         for (version, set) in self.sets(version) {
             let converted = |object: &Value, what: &str| {
@@ -79,8 +80,8 @@ impl Owners<'_, '_> {
             };
             (merged, pruned) = (converted(&merged, "merged")?, converted(&pruned, "pruned")?);
             let there = self.req.place(self.place, &version);
-            let present = named(there, &owned::all(there, &merged));
-            let kept = named(there, &owned::all(there, &pruned)).union(&named(there, &set));
+            let present = ensure_named(there, &owned::all(there, &merged));
+            let kept = ensure_named(there, &owned::all(there, &pruned)).union(&ensure_named(there, &set));
             pruned = without(there, &merged, &present.difference(&kept));
             at = version;
         }
@@ -89,12 +90,12 @@ impl Owners<'_, '_> {
 }
 
 /// Return the set with the struct fields on the way to members added (`EnsureNamedFieldsAreMembers`).
-fn named(place: Place<'_>, set: &FieldSet) -> FieldSet {
+fn ensure_named(place: Place<'_>, set: &FieldSet) -> FieldSet {
     let mut out = FieldSet::new();
     for (element, member, below) in set.nodes() {
         let is_named = matches!(element, PathElement::Field(name) if place.is_named(name));
         let inner = match place.below(element) {
-            Some(child) => named(child, below),
+            Some(child) => ensure_named(child, below),
             None => below.clone(),
         };
         out.set_node(element.clone(), member || is_named, inner);

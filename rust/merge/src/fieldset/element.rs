@@ -144,8 +144,8 @@ fn compare(a: &Value, b: &Value) -> Ordering {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         // Adding zero makes the two zeros equal.
         (Value::Float(a), Value::Float(b)) => (a.get() + 0.0).total_cmp(&(b.get() + 0.0)),
-        (Value::Int(a), Value::Float(b)) => mixed(*a, b.get()),
-        (Value::Float(a), Value::Int(b)) => mixed(*b, a.get()).reverse(),
+        (Value::Int(a), Value::Float(b)) => compare_mixed(*a, b.get()),
+        (Value::Float(a), Value::Int(b)) => compare_mixed(*b, a.get()).reverse(),
         (Value::Str(a), Value::Str(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Array(a), Value::Array(b)) => {
@@ -165,6 +165,6 @@ fn compare(a: &Value, b: &Value) -> Ordering {
 }
 
 /// Compare an integer with a number of the other form, exactly: the order must be total.
-fn mixed(a: i64, b: f64) -> Ordering {
+fn compare_mixed(a: i64, b: f64) -> Ordering {
     if b.fract() == 0.0 && b.abs() < 9e18 { a.cmp(&(b as i64)) } else { (a as f64).total_cmp(&b).then(Ordering::Less) }
 }

@@ -87,7 +87,7 @@ trait Document {
     /// Return the depth of nested containers.
     fn depth(&self) -> usize;
     /// Return a copy of the value at a path, and its approximate size in bytes of JSON.
-    fn copied(&mut self, path: &str) -> Result<(Value, usize), String>;
+    fn copy_at(&mut self, path: &str) -> Result<(Value, usize), String>;
     /// Report whether a path has the given value; an absent member equals null.
     fn is(&mut self, path: &str, value: &Value) -> Result<bool, String>;
 }
@@ -153,7 +153,7 @@ fn apply(doc: &mut impl Document, operation: &Map, copied: &mut usize) -> Result
     };
     let path = member("path")?;
     let value = operation.get("value");
-    let at = |why: String| worded(name, "path", path, &why);
+    let at = |why: String| operation_error(name, "path", path, &why);
     match name {
         "add" => doc.put(path, value.cloned().unwrap_or_default()).map_err(at),
         "remove" => doc.take(path).map(drop).map_err(at),
@@ -165,19 +165,19 @@ fn apply(doc: &mut impl Document, operation: &Map, copied: &mut usize) -> Result
         "replace" => doc.exchange(path, value.cloned().unwrap_or_default()).map_err(at),
         "move" => {
             let from = member("from")?;
-            let moved = doc.take(from).map_err(|why| worded(name, "from path", from, &why))?;
-            doc.give(path, moved).map_err(|why| worded(name, "destination path", path, &why))
+            let moved = doc.take(from).map_err(|why| operation_error(name, "from path", from, &why))?;
+            doc.give(path, moved).map_err(|why| operation_error(name, "destination path", path, &why))
         }
         "copy" => {
             let from = member("from")?;
-            let (copy, bytes) = doc.copied(from).map_err(|why| worded(name, "from path", from, &why))?;
+            let (copy, bytes) = doc.copy_at(from).map_err(|why| operation_error(name, "from path", from, &why))?;
             *copied += bytes;
             if *copied > MAX_COPIED {
                 return Err(format!(
                     "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPIED}"
                 ));
             }
-            doc.put(path, copy).map_err(|why| worded(name, "destination path", path, &why))
+            doc.put(path, copy).map_err(|why| operation_error(name, "destination path", path, &why))
         }
         // An absent member equals null and the absence of a value: all are a nil node upstream.
         _ if doc.is(path, value.unwrap_or(&Value::Null)).map_err(at)? => Ok(()),
@@ -197,7 +197,7 @@ fn missing() -> String {
 }
 
 /// Return an error in the words of an operation (json-patch v4 `patch.go`).
-fn worded(operation: &str, part: &str, path: &str, why: &str) -> String {
+fn operation_error(operation: &str, part: &str, path: &str, why: &str) -> String {
     if why != MISSING {
         return match operation {
             // As in upstream.
@@ -216,13 +216,13 @@ fn worded(operation: &str, part: &str, path: &str, why: &str) -> String {
 }
 
 /// Unescape a part of a pointer.
-fn pointed(part: &str) -> String {
+fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
 /// Return the parts of a pointer and the last one; the text before the first slash is ignored.
 fn split(path: &str) -> Result<(Vec<String>, String), String> {
-    let mut parts: Vec<String> = path.split('/').skip(1).map(pointed).collect();
+    let mut parts: Vec<String> = path.split('/').skip(1).map(unescape).collect();
     let last = parts.pop().ok_or_else(missing)?;
     Ok((parts, last))
 }
@@ -328,7 +328,7 @@ impl Document for Value {
         }
     }
 
-    fn copied(&mut self, path: &str) -> Result<(Value, usize), String> {
+    fn copy_at(&mut self, path: &str) -> Result<(Value, usize), String> {
         let copy = read(self, path)?.cloned().unwrap_or_default();
         let bytes = size(&copy);
         Ok((copy, bytes))

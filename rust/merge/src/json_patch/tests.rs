@@ -2,7 +2,7 @@ use super::{json_patch, json_patch_unknown};
 use crate::PatchError;
 use crate::testing::json;
 
-fn patched(doc: &str, patch: &str) -> Result<String, PatchError> {
+fn apply(doc: &str, patch: &str) -> Result<String, PatchError> {
     let mut target = json(doc);
     json_patch(&mut target, &json(patch))?;
     Ok(crate::testing::text(&target))
@@ -34,7 +34,7 @@ fn every_operation() {
         (r#"{"a":1}"#, "null", r#"{"a":1}"#),
     ];
     for (doc, patch, expected) in cases {
-        assert_eq!(patched(doc, patch).as_deref(), Ok(expected), "{patch}");
+        assert_eq!(apply(doc, patch).as_deref(), Ok(expected), "{patch}");
     }
 }
 
@@ -63,14 +63,14 @@ fn failures_are_422() {
         r#"[{"op":"add"}]"#,
         "[null]",
     ] {
-        assert!(matches!(patched(r#"{"a":[1]}"#, patch), Err(PatchError::Failed(_))), "{patch}");
+        assert!(matches!(apply(r#"{"a":[1]}"#, patch), Err(PatchError::Failed(_))), "{patch}");
     }
 }
 
 #[test]
 fn malformed_documents_are_400() {
     for patch in [r#"{"op":"add"}"#, "[1]", r#"[{"op":5}]"#, r#"[{"op":"add","path":{}}]"#, "7"] {
-        assert!(matches!(patched("{}", patch), Err(PatchError::Malformed(_))), "{patch}");
+        assert!(matches!(apply("{}", patch), Err(PatchError::Malformed(_))), "{patch}");
     }
 }
 
@@ -78,9 +78,9 @@ fn malformed_documents_are_400() {
 fn limits() {
     let one = r#"{"op":"add","path":"/a","value":1}"#;
     let many = format!("[{}]", vec![one; 10_001].join(","));
-    assert_eq!(patched("{}", &many), Err(PatchError::TooMany(10_001)));
+    assert_eq!(apply("{}", &many), Err(PatchError::TooMany(10_001)));
     let doubling = format!("[{}]", vec![r#"{"op":"copy","from":"/a","path":"/a/-"}"#; 60].join(","));
-    assert!(matches!(patched(r#"{"a":["0123456789"]}"#, &doubling), Err(PatchError::Failed(_))));
+    assert!(matches!(apply(r#"{"a":["0123456789"]}"#, &doubling), Err(PatchError::Failed(_))));
 }
 
 #[test]
@@ -102,12 +102,12 @@ fn rows_are_operations_one_after_the_other() {
         r#"{"op":"replace","path":"/a/","value":[]}"#,
         r#"{"op":"move","from":"/a/k~13","path":"/b"}"#,
     ] {
-        let whole = patched(r#"{"a":{"k/3":0}}"#, &format!("[{},{end}]", row.join(",")));
+        let whole = apply(r#"{"a":{"k/3":0}}"#, &format!("[{},{end}]", row.join(",")));
         let mut doc = r#"{"a":{"k/3":0}}"#.to_owned();
         for operation in &row {
-            doc = patched(&doc, &format!("[{operation}]")).expect("members are added");
+            doc = apply(&doc, &format!("[{operation}]")).expect("members are added");
         }
-        assert_eq!(whole, patched(&doc, &format!("[{end}]")), "{end}");
+        assert_eq!(whole, apply(&doc, &format!("[{end}]")), "{end}");
     }
 }
 
@@ -130,7 +130,7 @@ fn a_document_does_not_become_too_deep_to_walk() {
     }
     let refused = move || {
         for operations in [copies, moves] {
-            let found = patched(r#"{"a":{}}"#, &format!("[{}]", operations.join(",")));
+            let found = apply(r#"{"a":{}}"#, &format!("[{}]", operations.join(",")));
             assert_eq!(found, Err(PatchError::Malformed("exceeded max depth".to_owned())));
         }
     };
@@ -155,10 +155,10 @@ fn many_operations_are_done_as_few_are() {
             operations.push(format!(r#"{{"op":"move","from":"/m/k{i}","path":"/l/-"}}"#));
         }
     }
-    let whole = patched(&doc, &format!("[{}]", operations.join(",")));
+    let whole = apply(&doc, &format!("[{}]", operations.join(",")));
     let mut step = doc;
     for some in operations.chunks(40) {
-        step = patched(&step, &format!("[{}]", some.join(","))).expect("they can be done");
+        step = apply(&step, &format!("[{}]", some.join(","))).expect("they can be done");
     }
     assert_eq!(whole, Ok(step));
     for last in [
@@ -169,9 +169,9 @@ fn many_operations_are_done_as_few_are() {
         r#"{"op":"move","from":"/none","path":"/b"}"#,
         r#"{"op":"test","path":"/none/x","value":1}"#,
     ] {
-        let few = patched(&whole.clone().expect("done"), &format!("[{last}]"));
+        let few = apply(&whole.clone().expect("done"), &format!("[{last}]"));
         operations.push(last.to_owned());
-        let many = patched(
+        let many = apply(
             r#"{"l":[0,1],"m":{"x":{"y":1}},"s":"t"}"#,
             &format!("[{}{last}]", r#"{"op":"add","path":"/q","value":1},"#.repeat(70)),
         );

@@ -209,7 +209,7 @@ impl super::Document for Node {
         }
     }
 
-    fn copied(&mut self, path: &str) -> Result<(Value, usize), String> {
+    fn copy_at(&mut self, path: &str) -> Result<(Value, usize), String> {
         let copy = self.read(path)?.map(Self::value).unwrap_or_default();
         let bytes = size(&copy);
         Ok((copy, bytes))

@@ -93,7 +93,7 @@ pub(super) fn arrange(
 ) -> Result<Vec<Value>, PatchError> {
     if !merge_key.is_empty() {
         for item in merged.iter().chain(wanted) {
-            keyed(item, merge_key)?;
+            check_key(item, merge_key)?;
         }
     }
     let wanted = places(wanted, merge_key);
@@ -146,8 +146,8 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
             )));
         };
         if !merge_key.is_empty() {
-            keyed(item, merge_key)?;
-            keyed(next, merge_key)?;
+            check_key(item, merge_key)?;
+            check_key(next, merge_key)?;
         }
         if Ident::of_item(next, merge_key) == Ident::of_item(item, merge_key) {
             items.next();
@@ -156,7 +156,7 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
     Ok(())
 }
 
-fn keyed(item: &Value, merge_key: &str) -> Result<(), PatchError> {
+fn check_key(item: &Value, merge_key: &str) -> Result<(), PatchError> {
     let map = item.as_object().ok_or_else(|| text::not_a_map(item))?;
     if map.contains_key(merge_key) { Ok(()) } else { Err(text::no_merge_key(map, merge_key)) }
 }

@@ -2,7 +2,7 @@ use super::strategic;
 use crate::PatchError;
 use crate::testing::{json, schema, text};
 
-fn patched(kind: &str, doc: &str, patch: &str) -> Result<String, PatchError> {
+fn apply(kind: &str, doc: &str, patch: &str) -> Result<String, PatchError> {
     let mut target = json(doc);
     strategic(&schema(kind), &mut target, json(patch))?;
     Ok(text(&target))
@@ -10,7 +10,7 @@ fn patched(kind: &str, doc: &str, patch: &str) -> Result<String, PatchError> {
 
 fn pod(containers: &str, patch: &str) -> Result<String, PatchError> {
     let doc = format!(r#"{{"spec":{{"containers":{containers}}}}}"#);
-    let out = patched("core.v1.Pod", &doc, &format!(r#"{{"spec":{patch}}}"#))?;
+    let out = apply("core.v1.Pod", &doc, &format!(r#"{{"spec":{patch}}}"#))?;
     Ok(out.strip_prefix(r#"{"spec":{"containers":"#).and_then(|s| s.strip_suffix("}}")).unwrap_or(&out).to_owned())
 }
 
@@ -95,7 +95,7 @@ fn maps_and_primitives() {
         ),
     ];
     for (doc, patch, expected) in cases {
-        assert_eq!(patched("core.v1.ConfigMap", doc, patch).as_deref(), Ok(expected), "{patch}");
+        assert_eq!(apply("core.v1.ConfigMap", doc, patch).as_deref(), Ok(expected), "{patch}");
     }
 }
 
@@ -104,10 +104,10 @@ fn retained_keys_clear_the_rest() {
     let doc = r#"{"spec":{"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":1}}}}"#;
     let patch = r#"{"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}"#;
     let expected = r#"{"spec":{"strategy":{"type":"Recreate"}}}"#;
-    assert_eq!(patched("apps.v1.Deployment", doc, patch).as_deref(), Ok(expected));
+    assert_eq!(apply("apps.v1.Deployment", doc, patch).as_deref(), Ok(expected));
     let patch = r#"{"spec":{"strategy":{"$retainKeys":[],"type":"Recreate"}}}"#;
     let error = Err(PatchError::Malformed("invalid patch format of retainKeys".into()));
-    assert_eq!(patched("apps.v1.Deployment", doc, patch), error);
+    assert_eq!(apply("apps.v1.Deployment", doc, patch), error);
 }
 
 #[test]
@@ -138,5 +138,5 @@ fn bad_patches_are_told_apart() {
     }
     let lists = r#"{"containers":[[1]]}"#;
     assert!(matches!(pod("[[2]]", lists), Err(PatchError::Failed(_))));
-    assert!(matches!(patched("core.v1.Pod", "{}", "[1]"), Err(PatchError::Malformed(_))));
+    assert!(matches!(apply("core.v1.Pod", "{}", "[1]"), Err(PatchError::Malformed(_))));
 }

@@ -7,7 +7,9 @@ use std::hash::{Hash, Hasher};
 
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
-pub use strategy::NameRule;
+use hydrofoil_rules::Release;
+pub use hydrofoil_rules::meta::NameRule;
+use hydrofoil_rules::meta::NamedKind;
 pub(crate) use strategy::{Change, Conversion, GenerationRule, MetadataCheck, MetadataOrder, Strategy, reset_metadata};
 
 /// One kind in one group and version.
@@ -23,6 +25,8 @@ pub struct Kind {
     pub plural: SmolStr,
     /// Whether its objects are namespaced.
     pub namespaced: bool,
+    /// The release whose rules it follows.
+    pub release: Release,
     /// Its behaviour that differs from other kinds.
     pub(crate) strategy: &'static Strategy,
 }
@@ -37,6 +41,24 @@ impl Kind {
     /// Return the fields that identify a kind.
     fn identity(&self) -> (&str, &str, &str, &str, bool) {
         (&self.group, &self.version, &self.kind, &self.plural, self.namespaced)
+    }
+}
+
+impl NamedKind for Kind {
+    fn is_namespaced(&self) -> bool {
+        self.namespaced
+    }
+
+    fn name_rule(&self) -> NameRule {
+        self.strategy.name_rule
+    }
+
+    fn has_kube_finalizers(&self) -> bool {
+        self.strategy.kube_finalizers
+    }
+
+    fn release(&self) -> Release {
+        self.release
     }
 }
 
@@ -77,4 +99,11 @@ pub struct Request<'a> {
     pub old: Option<&'a Value>,
     /// The moment of the write.
     pub now: Timestamp,
+}
+
+impl Request<'_> {
+    /// Return the release whose rules the write follows.
+    pub fn release(&self) -> Release {
+        self.kind.release
+    }
 }

@@ -3,24 +3,9 @@
 use hydrofoil_types::{Causes, SmolStr, Timestamp, Value};
 
 use super::Request;
-use crate::rules::table::Subject;
-
-/// How the name of an object may look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameRule {
-    /// An RFC 1123 subdomain, up to 253 bytes.
-    Subdomain,
-    /// An RFC 1123 label, up to 63 bytes.
-    Label,
-    /// An RFC 1035 label, up to 63 bytes.
-    Label1035,
-    /// A subdomain by the validation tags of its type, which leave generateName alone.
-    Declared,
-    /// Any text that fits into one segment of a URL path.
-    PathSegment,
-    /// Restricted only by the kind's own rules.
-    Other,
-}
+use hydrofoil_rules::Release;
+use hydrofoil_rules::meta::NameRule;
+use hydrofoil_rules::table::Subject;
 
 /// The fields that clients cannot set through an endpoint.
 pub(crate) type ResetFields = &'static [&'static [&'static str]];
@@ -108,14 +93,14 @@ pub(crate) struct Strategy {
     pub(crate) generation: GenerationRule,
 
     /// Set the defaults of the version (`SetObjectDefaults_*`) at a moment.
-    pub(crate) default: fn(&mut Value, Timestamp),
+    pub(crate) default: fn(Release, &mut Value, Timestamp),
     /// Apply the changes of decoding alone: `conversion.go` of the version moves write-only fields and drops
     /// annotations that another version left.
     pub(crate) after_decode: fn(&mut Value),
     /// Report why the conversion to the internal version refuses an object that its own version allows.
     pub(crate) conversion_refusal: fn(&Value) -> Option<String>,
     /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark.
-    pub(crate) of_nothing: fn(&mut Value),
+    pub(crate) defaults_of_empty_object: fn(&mut Value),
     /// The form that the rules concern, if it is not the version's own.
     pub(crate) internal: Option<Conversion>,
     /// The version in which objects are stored, where it is not the kind's own.
@@ -124,21 +109,21 @@ pub(crate) struct Strategy {
     pub(crate) converted_annotation: Option<&'static str>,
 
     /// Drop the fields of features that are off, unless the old object uses them (`dropDisabledFields`).
-    pub(crate) drop_disabled: fn(&mut Value, Option<&Value>),
+    pub(crate) drop_disabled: fn(Release, &mut Value, Option<&Value>),
     /// Drop the fields of an update that are not kept, but whose change counts for the generation.
     pub(crate) drop_counted: fn(&mut Value, &Value),
     /// Prepare a new object at a moment (`PrepareForCreate`).
-    pub(crate) prepare_create: fn(&mut Value, Timestamp),
+    pub(crate) prepare_create: fn(Release, &mut Value, Timestamp),
     /// Complete a prepared new object that was sent without labels.
     pub(crate) label: fn(&mut Value),
     /// Prepare an update by the old object (`PrepareForUpdate`).
-    pub(crate) prepare_update: fn(&mut Value, &Value),
+    pub(crate) prepare_update: fn(Release, &mut Value, &Value),
     /// Set what depends on the moment of an update that is prepared.
     pub(crate) age_update: fn(&mut Value, &Value, Timestamp),
     /// Prepare a write of the status, which has the old specification by then.
-    pub(crate) prepare_status: fn(&mut Value, &Value, Timestamp),
+    pub(crate) prepare_status: fn(Release, &mut Value, &Value, Timestamp),
     /// Prepare an update of another subresource.
-    pub(crate) prepare_subresource: fn(&str, &mut Value, &Value, Timestamp),
+    pub(crate) prepare_subresource: fn(Release, &str, &mut Value, &Value, Timestamp),
 
     /// When the metadata of a new object is validated.
     pub(crate) metadata_order: MetadataOrder,
@@ -153,13 +138,13 @@ pub(crate) struct Strategy {
     /// Validate an update, of a subresource too, by the old object (`ValidateUpdate`).
     pub(crate) validate_update: fn(&Request<'_>, &Value, &Value, &mut Causes),
     /// Return the warnings that preparation gives, which a refused object has as well.
-    pub(crate) warn_prepared: fn(&Value, &mut Vec<String>),
+    pub(crate) warn_prepared: fn(Release, &Value, &mut Vec<String>),
     /// Warn of a new object that is prepared and valid (`WarningsOnCreate`).
-    pub(crate) warn_create: fn(&Value, &mut Vec<String>),
+    pub(crate) warn_create: fn(Release, &Value, &mut Vec<String>),
     /// Warn of an update by the old object (`WarningsOnUpdate`).
-    pub(crate) warn_update: fn(&Value, &Value, &mut Vec<String>),
+    pub(crate) warn_update: fn(Release, &Value, &Value, &mut Vec<String>),
     /// Warn of a status that is written.
-    pub(crate) warn_status: fn(&Value, &mut Vec<String>),
+    pub(crate) warn_status: fn(Release, &Value, &mut Vec<String>),
 
     /// Return the columns of tables, where they are not those of the catalog.
     pub(crate) columns: Option<fn() -> Vec<Value>>,
@@ -187,31 +172,31 @@ impl Strategy {
         status_resets_metadata: false,
         reset_fields: |_| None,
         generation: GenerationRule::NONE,
-        default: |_, _| {},
+        default: |_, _, _| {},
         after_decode: |_| {},
         conversion_refusal: |_| None,
-        of_nothing: |_| {},
+        defaults_of_empty_object: |_| {},
         internal: None,
         storage: None,
         converted_annotation: None,
-        drop_disabled: |_, _| {},
+        drop_disabled: |_, _, _| {},
         drop_counted: |_, _| {},
-        prepare_create: |_, _| {},
+        prepare_create: |_, _, _| {},
         label: |_| {},
-        prepare_update: |_, _| {},
+        prepare_update: |_, _, _| {},
         age_update: |_, _, _| {},
-        prepare_status: |_, _, _| {},
-        prepare_subresource: |_, _, _, _| {},
+        prepare_status: |_, _, _, _| {},
+        prepare_subresource: |_, _, _, _, _| {},
         metadata_order: MetadataOrder::First,
         metadata_on_update: &[MetadataCheck::Update],
         metadata_on_status: &[MetadataCheck::Update],
         kube_finalizers: true,
         validate: |_, _, _| {},
         validate_update: |req, object, _, causes| (req.kind.strategy.validate)(req, object, causes),
-        warn_prepared: |_, _| {},
-        warn_create: |_, _| {},
-        warn_update: |_, _, _| {},
-        warn_status: |_, _| {},
+        warn_prepared: |_, _, _| {},
+        warn_create: |_, _, _| {},
+        warn_update: |_, _, _, _| {},
+        warn_status: |_, _, _| {},
         columns: None,
         row: None,
         row_conditions: |_| Vec::new(),

@@ -4,7 +4,7 @@
 //! [`Strategy::DEFAULT`] and the function beside it that does it. A step that no kind had before is a new member of
 //! [`Strategy`] with a default that does nothing, called where the steps of all kinds are taken (`default`, `prepare`,
 //! `validate`, `warn`, `table`, `convert`). A new kind is a file with a `STRATEGY` and a line in `of` of its group.
-//! Rules shared by kinds are in `rules`. The strategy is looked up once, when a [`Kind`] is made.
+//! Rules shared by kinds are in the crate `hydrofoil-rules`. The strategy is looked up once, when a [`Kind`] is made.
 
 mod admissionregistration;
 pub(crate) mod apiextensions;
@@ -33,28 +33,30 @@ mod storagemigration;
 use hydrofoil_types::Resource;
 
 use crate::kind::{Kind, Strategy};
+use hydrofoil_rules::Release;
 
 /// The strategy of kinds without steps of their own.
 static PLAIN: Strategy = Strategy::DEFAULT;
 
 impl Kind {
-    /// Return the kind of a built-in resource.
-    pub fn of(resource: &Resource) -> Self {
-        Self::with(resource, of(&resource.group, &resource.version, &resource.kind))
+    /// Return the kind of a built-in resource in a release.
+    pub fn of(resource: &Resource, release: Release) -> Self {
+        Self::with(resource, release, of(&resource.group, &resource.version, &resource.kind))
     }
 
     /// Return the kind of a custom resource, whose rules are in its definition.
-    pub fn custom(resource: &Resource) -> Self {
-        Self::with(resource, &PLAIN)
+    pub fn custom(resource: &Resource, release: Release) -> Self {
+        Self::with(resource, release, &PLAIN)
     }
 
-    fn with(resource: &Resource, strategy: &'static Strategy) -> Self {
+    fn with(resource: &Resource, release: Release, strategy: &'static Strategy) -> Self {
         Self {
             group: resource.group.clone(),
             version: resource.version.clone(),
             kind: resource.kind.clone(),
             plural: resource.plural.clone(),
             namespaced: resource.namespaced,
+            release,
             strategy,
         }
     }

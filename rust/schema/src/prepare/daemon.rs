@@ -4,7 +4,7 @@
 use hydrofoil_types::Value;
 
 use crate::Kind;
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 /// Return the annotation that the internal objects of a kind do not have.
 pub fn converted_annotation(kind: &Kind) -> Option<&'static str> {

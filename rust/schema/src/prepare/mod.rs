@@ -6,8 +6,9 @@ pub mod daemon;
 use hydrofoil_types::{Timestamp, Value};
 
 use crate::kind::Change;
-use crate::read::{Read, Write};
-use crate::{Kind, Request, convert, internal};
+use crate::{Kind, Request, convert};
+use hydrofoil_internal as internal;
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate` of the kind's strategy.
 pub fn create(req: &Request<'_>, object: &mut Value) {
@@ -19,19 +20,19 @@ pub fn create(req: &Request<'_>, object: &mut Value) {
         if strategy.generation.on_create {
             object.make("metadata").put("generation", 1);
         }
-        (strategy.prepare_create)(object, req.now);
-        (strategy.drop_disabled)(object, None);
+        (strategy.prepare_create)(req.release(), object, req.now);
+        (strategy.drop_disabled)(req.release(), object, None);
     });
 }
 
 /// Take over the values allocated to a service that an update omits, before anything is allocated
 /// (`patchAllocatedValues`, `normalizeClusterIPs`).
-pub fn allocated(service: &mut Value, old: &Value) {
-    crate::kinds::core::service::prepare::allocated(service, old);
+pub fn patch_allocated_values(service: &mut Value, old: &Value) {
+    crate::kinds::core::service::prepare::patch_allocated_values(service, old);
 }
 
 /// Complete a prepared object that was sent without labels.
-pub fn unlabelled(kind: &Kind, object: &mut Value) {
+pub fn complete_unlabelled(kind: &Kind, object: &mut Value) {
     (kind.strategy.label)(object);
 }
 
@@ -44,17 +45,17 @@ pub fn update(req: &Request<'_>, object: &mut Value) {
     let old = internal.as_ref().unwrap_or(old);
     internally(req.kind, object, |object| {
         // Fields that are not served do not count as a change.
-        (strategy.drop_disabled)(object, Some(old));
+        (strategy.drop_disabled)(req.release(), object, Some(old));
         match req.subresource {
             "" => main_resource(req.kind, object, old, now),
             "status" => {
                 object.copy_from(old, "spec");
-                (strategy.prepare_status)(object, old, now);
+                (strategy.prepare_status)(req.release(), object, old, now);
                 if strategy.status_resets_metadata {
                     keep_metadata(object, old);
                 }
             }
-            subresource => (strategy.prepare_subresource)(subresource, object, old, now),
+            subresource => (strategy.prepare_subresource)(req.release(), subresource, object, old, now),
         }
     });
 }
@@ -65,7 +66,7 @@ fn main_resource(kind: &Kind, object: &mut Value, old: &Value, now: Timestamp) {
     if strategy.has_status {
         object.copy_from(old, "status");
     }
-    (strategy.prepare_update)(object, old);
+    (strategy.prepare_update)(kind.release, object, old);
     (strategy.age_update)(object, old, now);
     let changed = match strategy.generation.on_update {
         Change::Nothing => false,

@@ -176,7 +176,7 @@ mod tests {
     use crate::view::testing::draft;
     use crate::{Limits, Local, Version, View};
 
-    fn written(view: &View, log: &Local, shard: &str, key: &str, app: &str) -> u64 {
+    fn write(view: &View, log: &Local, shard: &str, key: &str, app: &str) -> u64 {
         let shard = view.shard(shard);
         let expected = shard.get(key).map(|version| version.revision());
         let made = match expected {
@@ -186,13 +186,13 @@ mod tests {
         made.expect("it is written").revision()
     }
 
-    fn removed(view: &View, log: &Local, shard: &str, key: &str) {
+    fn remove(view: &View, log: &Local, shard: &str, key: &str) {
         let shard = view.shard(shard);
         let at = shard.get(key).expect("it is there").revision();
         log.delete(&shard, key, at).expect("it is removed");
     }
 
-    fn shown(view: &View) -> Vec<(String, String, String)> {
+    fn contents(view: &View) -> Vec<(String, String, String)> {
         let state = view.checkpoint();
         let app = |version: &crate::Version| version.labels().first().map_or("", |(_, app)| app).to_owned();
         let mut out = Vec::new();
@@ -211,17 +211,17 @@ mod tests {
     #[test]
     fn only_what_differs_gets_a_revision() {
         let (view, log) = view();
-        let kept = written(&view, &log, "pods", "a/kept", "x");
-        written(&view, &log, "pods", "a/changed", "x");
-        written(&view, &log, "pods", "a/removed", "x");
-        let (state, before) = (view.checkpoint(), shown(&view));
+        let kept = write(&view, &log, "pods", "a/kept", "x");
+        write(&view, &log, "pods", "a/changed", "x");
+        write(&view, &log, "pods", "a/removed", "x");
+        let (state, before) = (view.checkpoint(), contents(&view));
         assert_eq!((state.revision(), state.objects()), (103, 3));
-        written(&view, &log, "pods", "a/changed", "y");
-        removed(&view, &log, "pods", "a/removed");
-        written(&view, &log, "pods", "b/new", "z");
-        written(&view, &log, "nodes", "n", "z");
+        write(&view, &log, "pods", "a/changed", "y");
+        remove(&view, &log, "pods", "a/removed");
+        write(&view, &log, "pods", "b/new", "z");
+        write(&view, &log, "nodes", "n", "z");
         assert_eq!(log.restore(&view, &state, |_, _| true), 4);
-        assert_eq!(shown(&view), before);
+        assert_eq!(contents(&view), before);
         let revision = |key: &str| view.shard("pods").get(key).expect("it is there").revision();
         assert_eq!((revision("a/kept"), log.revision()), (kept, 111));
         assert!(revision("a/changed") > 107 && revision("a/removed") > 107);
@@ -232,9 +232,9 @@ mod tests {
     #[test]
     fn another_object_of_the_same_name_is_deleted_first() {
         let (view, log) = view();
-        written(&view, &log, "pods", "a/m", "x");
+        write(&view, &log, "pods", "a/m", "x");
         let state = view.checkpoint();
-        written(&view, &log, "pods", "a/m", "y");
+        write(&view, &log, "pods", "a/m", "y");
         log.restore(&view, &state, |_, _| false);
         assert_eq!(log.revision(), 104, "a deletion and a creation");
     }
@@ -269,17 +269,17 @@ mod tests {
             let key = |n: u16| format!("a/{n:05}");
             let app = |of: u8| ["x", "y", "z", "x-new"][usize::from(of)];
             for (n, of) in &before {
-                written(&view, &log, "pods", &key(*n), app(*of));
+                write(&view, &log, "pods", &key(*n), app(*of));
             }
             let state = view.checkpoint();
             let mut now: BTreeMap<_, _> = before.iter().map(|(n, of)| (*n, (*of, false))).collect();
             for (from, count, step, of) in changes {
                 for n in (from..from + count).step_by(usize::from(step)) {
                     if of < 4 {
-                        written(&view, &log, "pods", &key(n), app(of));
+                        write(&view, &log, "pods", &key(n), app(of));
                         now.insert(n, (of, true));
                     } else if now.remove(&n).is_some() {
-                        removed(&view, &log, "pods", &key(n));
+                        remove(&view, &log, "pods", &key(n));
                     }
                 }
             }
@@ -324,33 +324,33 @@ mod tests {
     #[test]
     fn a_resource_that_is_not_used_here_comes_with_the_state() {
         let (one, log) = view();
-        written(&one, &log, "widgets.e.com", "a/w", "x");
-        written(&one, &log, "pods", "a/p", "x");
+        write(&one, &log, "widgets.e.com", "a/w", "x");
+        write(&one, &log, "pods", "a/p", "x");
         let (state, two) = (one.checkpoint(), View::new(Limits::default(), None, Arc::default()));
         let log = Local::open(&two, 200);
-        written(&two, &log, "nodes", "n", "y");
+        write(&two, &log, "nodes", "n", "y");
         assert_eq!(log.restore(&two, &state, |_, _| true), 3);
-        assert_eq!(shown(&two), shown(&one));
+        assert_eq!(contents(&two), contents(&one));
         assert!(two.shard("widgets.e.com").get("a/w").expect("it came").revision() > 200);
     }
 
     #[test]
     fn another_view_may_begin_with_it() {
         let (one, log) = view();
-        written(&one, &log, "pods", "a/m", "x");
+        write(&one, &log, "pods", "a/m", "x");
         let state = one.checkpoint();
         let two = View::new(Limits::default(), None, Arc::default());
         let log = Local::open(&two, 200);
         two.begin_with(&state);
-        assert_eq!(shown(&two), shown(&one));
+        assert_eq!(contents(&two), contents(&one));
         assert_eq!(two.shard("pods").size(), one.shard("pods").size());
-        assert_eq!(written(&two, &log, "pods", "a/m", "y"), 201);
+        assert_eq!(write(&two, &log, "pods", "a/m", "y"), 201);
     }
 
     #[test]
     fn a_thousand_states_hold_nothing_once_they_are_dropped() {
         let (view, log) = view();
-        written(&view, &log, "pods", "a/m", "x");
+        write(&view, &log, "pods", "a/m", "x");
         let first = view.shard("pods").get("a/m").expect("it is there");
         let states: Vec<Checkpoint> = (0..1000).map(|_| view.checkpoint()).collect();
         let held = Arc::strong_count(&first);

@@ -24,7 +24,7 @@ impl Dates {
 
     /// Record an event. Revisions grow; those of two threads may come in any order.
     pub(crate) fn add(&mut self, now: Duration, revision: u64) {
-        self.expired(now);
+        self.expired_revision(now);
         let close = |(at, _): &(Duration, u64)| now.saturating_sub(*at) < self.window / GRAINS;
         if self.events.iter().rev().nth(1).is_some_and(close) {
             self.events.pop_back();
@@ -33,7 +33,7 @@ impl Dates {
     }
 
     /// Return the revision of the latest event that is older than the window: states before it have expired.
-    pub(crate) fn expired(&mut self, now: Duration) -> u64 {
+    pub(crate) fn expired_revision(&mut self, now: Duration) -> u64 {
         while let Some((_, revision)) = self.events.front().filter(|(at, _)| now.saturating_sub(*at) > self.window) {
             self.expired = self.expired.max(*revision);
             self.events.pop_front();
@@ -55,10 +55,10 @@ mod tests {
         let mut dates = Dates::new(64 * SECOND);
         dates.add(10 * SECOND, 7);
         dates.add(20 * SECOND, 8);
-        assert_eq!(dates.expired(74 * SECOND), 0);
-        assert_eq!(dates.expired(75 * SECOND), 7);
-        assert_eq!(dates.expired(85 * SECOND), 8);
-        assert_eq!(dates.expired(999 * SECOND), 8, "the present state is not older than its last event");
+        assert_eq!(dates.expired_revision(74 * SECOND), 0);
+        assert_eq!(dates.expired_revision(75 * SECOND), 7);
+        assert_eq!(dates.expired_revision(85 * SECOND), 8);
+        assert_eq!(dates.expired_revision(999 * SECOND), 8, "the present state is not older than its last event");
     }
 
     #[test]
@@ -68,8 +68,8 @@ mod tests {
             dates.add(SECOND / 100 * number, u64::from(number));
         }
         assert!(dates.events.len() <= 130, "{}", dates.events.len());
-        let expired = dates.expired(163 * SECOND);
+        let expired = dates.expired_revision(163 * SECOND);
         assert!((9_790..=9_900).contains(&expired), "{expired}");
-        assert_eq!(dates.expired(164 * SECOND), 9_999);
+        assert_eq!(dates.expired_revision(164 * SECOND), 9_999);
     }
 }

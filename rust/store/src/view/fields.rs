@@ -93,7 +93,7 @@ impl FieldSelector {
     }
 
     /// Return the one value that the selector requires of a target, if any.
-    pub fn required(&self, target: FieldTarget) -> Option<&str> {
+    pub fn required_value(&self, target: FieldTarget) -> Option<&str> {
         self.terms.iter().find(|(t, equal, _)| *t == target && *equal).map(|(_, _, v)| v.as_str())
     }
 

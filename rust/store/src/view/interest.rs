@@ -107,7 +107,7 @@ mod tests {
         SELECTIONS.iter().map(|(namespace, labels, fields)| selector(namespace, labels, fields)).collect()
     }
 
-    fn filled(selections: &[Selector]) -> Interest {
+    fn fill(selections: &[Selector]) -> Interest {
         let mut interest = Interest::default();
         for (id, selector) in selections.iter().enumerate() {
             interest.add(selector, WatcherId(id as u32));
@@ -115,7 +115,7 @@ mod tests {
         interest
     }
 
-    fn marked(interest: &Interest, event: &Event) -> Vec<u32> {
+    fn mark(interest: &Interest, event: &Event) -> Vec<u32> {
         let mut out = Vec::new();
         interest.each(event, |id| out.push(id.0));
         out.sort_unstable();
@@ -124,17 +124,17 @@ mod tests {
 
     #[test]
     fn events_are_told_by_the_narrowest_requirement() {
-        let interest = filled(&selections());
-        assert_eq!(marked(&interest, &event("a/m", None, Some(("", "")))), [0, 1, 2, 6]);
-        assert_eq!(marked(&interest, &event("a/n", None, Some(("", "up")))), [0, 1, 2, 3]);
-        assert_eq!(marked(&interest, &event("b/m", None, Some(("", "down")))), [0, 4, 5, 7]);
+        let interest = fill(&selections());
+        assert_eq!(mark(&interest, &event("a/m", None, Some(("", "")))), [0, 1, 2, 6]);
+        assert_eq!(mark(&interest, &event("a/n", None, Some(("", "up")))), [0, 1, 2, 3]);
+        assert_eq!(mark(&interest, &event("b/m", None, Some(("", "down")))), [0, 4, 5, 7]);
     }
 
     #[test]
     fn who_selected_the_old_value_is_told_that_it_went() {
-        let interest = filled(&selections());
-        assert_eq!(marked(&interest, &event("c/n", Some(("", "up")), Some(("", "down")))), [0, 3]);
-        assert_eq!(marked(&interest, &event("c/n", Some(("", "up")), Some(("", "up")))), [0, 3], "once");
+        let interest = fill(&selections());
+        assert_eq!(mark(&interest, &event("c/n", Some(("", "up")), Some(("", "down")))), [0, 3]);
+        assert_eq!(mark(&interest, &event("c/n", Some(("", "up")), Some(("", "up")))), [0, 3], "once");
     }
 
     fn state() -> impl Strategy<Value = (&'static str, &'static str)> {
@@ -152,11 +152,11 @@ mod tests {
         ) {
             prop_assume!(before.is_some() || now.is_some());
             let (selections, event) = (selections(), event(key, before, now));
-            let mut interest = filled(&selections);
+            let mut interest = fill(&selections);
             for (id, selector) in selections.iter().enumerate().filter(|(id, _)| left.contains(id)) {
                 interest.remove(selector, WatcherId(id as u32));
             }
-            let marked = marked(&interest, &event);
+            let marked = mark(&interest, &event);
             for (id, selector) in selections.iter().enumerate() {
                 let reported = marked.iter().filter(|known| **known == id as u32).count();
                 let concerned = frame(selector, &event).is_some() && !left.contains(&id);
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn nothing_is_left_of_those_who_left() {
         let selections = selections();
-        let mut interest = filled(&selections);
+        let mut interest = fill(&selections);
         for (id, selector) in selections.iter().enumerate() {
             interest.remove(selector, WatcherId(id as u32));
             interest.remove(selector, WatcherId(99));

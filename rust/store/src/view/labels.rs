@@ -4,7 +4,8 @@
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
-use hydrofoil_types::{SmolStr, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::SmolStr;
 
 /// The most values of a set that a list looks for by their hashes.
 const FEW: usize = 16;
@@ -47,7 +48,7 @@ impl LabelSelector {
     }
 
     /// Return the key of a label that the selector requires, and its few values, if any.
-    pub(crate) fn required(&self) -> Option<(&SmolStr, &[SmolStr])> {
+    pub(crate) fn required_label(&self) -> Option<(&SmolStr, &[SmolStr])> {
         let sets = self.requirements.iter().filter_map(|r| match &r.test {
             Test::In(set) if set.len() <= FEW => Some((&r.key, &set[..])),
             _ => None,

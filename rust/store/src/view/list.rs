@@ -39,17 +39,17 @@ impl Selector {
 
     /// Return the only key that it can select, if it names one.
     pub fn key(&self) -> Option<String> {
-        let name = self.fields.required(FieldTarget::Name)?;
-        let namespace = self.namespace.as_deref().or_else(|| self.fields.required(FieldTarget::Namespace))?;
+        let name = self.fields.required_value(FieldTarget::Name)?;
+        let namespace = self.namespace.as_deref().or_else(|| self.fields.required_value(FieldTarget::Namespace))?;
         Some(if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") })
     }
 
     /// Return the values of which every selected object has one, to search leaves for.
-    fn wanted(&self) -> Option<Wanted> {
+    fn wanted_values(&self) -> Option<Wanted> {
         if let Some((index, value)) = self.fields.required_index() {
             return Some(Wanted::new(Source::Field(index), slice::from_ref(value)));
         }
-        self.labels.required().map(|(key, values)| Wanted::new(Source::Label(key.clone()), values))
+        self.labels.required_label().map(|(key, values)| Wanted::new(Source::Label(key.clone()), values))
     }
 }
 
@@ -156,7 +156,7 @@ impl Page {
     /// Return a list over a snapshot from `start`, a key relative to the namespace (empty: the beginning).
     pub fn new(snapshot: Snapshot, selector: Selector, start: &str, limit: usize) -> Self {
         let tree = &snapshot.tree;
-        let wanted = selector.wanted();
+        let wanted = selector.wanted_values();
         let (prefix, end) = match selector.namespace.as_deref() {
             // '0' directly follows '/', so it precedes the first key after the namespace.
             Some(ns) if !ns.is_empty() => (format!("{ns}/"), tree.rank(&format!("{ns}0"))),

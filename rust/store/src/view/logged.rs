@@ -27,13 +27,13 @@ impl View {
     }
 
     /// Return the latest revision of a view with one log.
-    pub fn reached(&self) -> u64 {
+    pub fn reached_revision(&self) -> u64 {
         self.common(Reach::revision)
     }
 
     /// Return the latest revision that was assigned.
-    pub fn assigned(&self) -> u64 {
-        self.common(Reach::assigned)
+    pub fn assigned_revision(&self) -> u64 {
+        self.common(Reach::assigned_revision)
     }
 
     /// Assign a number of revisions to events that follow; return the one before them. Readers take revisions, too.
@@ -63,9 +63,9 @@ impl View {
     }
 
     /// Return the latest revision that has expired for all shards with events, or that of the last event to expire.
-    pub(crate) fn expired(&self) -> u64 {
+    pub(crate) fn expired_revision(&self) -> u64 {
         let shards: Vec<_> = self.shards.lock().values().cloned().collect();
-        let last = || shards.iter().map(|shard| shard.state.lock().ring.compacted()).max();
+        let last = || shards.iter().map(|shard| shard.state.lock().ring.compacted_revision()).max();
         shards.iter().filter_map(|shard| shard.history_begin()).min().or_else(last).unwrap_or_default()
     }
 
@@ -120,7 +120,7 @@ impl Shard {
     fn history_begin(&self) -> Option<u64> {
         let mut state = self.state.lock();
         state.ring.trim(self.running());
-        (state.ring.base() < state.ring.end()).then(|| state.ring.compacted())
+        (state.ring.base() < state.ring.end()).then(|| state.ring.compacted_revision())
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
         put(103, 58);
         pods.replay(104, "a/m", Change::Delete, 59 * SECOND);
         pods.replay(105, "a/n", Change::Delete, 59 * SECOND);
-        assert_eq!((view.history_begin(), view.reached()), (Some(101), 105));
+        assert_eq!((view.history_begin(), view.reached_revision()), (Some(101), 105));
         assert_eq!(pods.snapshot_at(103).expect("it is kept").tree.len(), 1);
         assert_eq!(pods.snapshot_at(100).err(), Some(StoreError::Expired { asked: 100, oldest: 101 }));
         assert!(view.running() >= 60 * SECOND);
@@ -180,7 +180,7 @@ mod tests {
         let read = || (0..5).map(|_| pods.lasting_snapshot().revision).max();
         assert_eq!(read(), Some(100), "none may be assigned");
         view.allow(103);
-        assert_eq!((read(), view.assigned()), (Some(103), 103), "up to the limit");
+        assert_eq!((read(), view.assigned_revision()), (Some(103), 103), "up to the limit");
         view.allow(200);
         assert_eq!(view.assign(2), 103);
         assert_eq!(read(), Some(103), "two events are to be applied");

@@ -98,9 +98,9 @@ impl View {
             return Arc::clone(shard);
         }
         let common = self.reach.lock().clone();
-        let own = || Common { reach: Arc::new(Reach::fed(self.limits.window)), begin: None };
+        let own = || Common { reach: Arc::new(Reach::of_feed(self.limits.window)), begin: None };
         let Common { reach, begin } = common.unwrap_or_else(own);
-        let expired = || reach.expired(self.shared.running()).unwrap_or_else(|| self.expired());
+        let expired = || reach.expired_revision(self.shared.running()).unwrap_or_else(|| self.expired_revision());
         let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(expired()));
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {

@@ -35,7 +35,7 @@ impl Shard {
         }
         let now = self.running();
         state.ring.trim(now);
-        let oldest = state.ring.compacted().max(self.reach.oldest(now));
+        let oldest = state.ring.compacted_revision().max(self.reach.oldest(now));
         // Revision 1 is the empty store at every start; it expires with the first event.
         let beginning = revision == 1 && state.ring.base() == 0;
         if revision < oldest && !beginning {
@@ -45,7 +45,7 @@ impl Shard {
     }
 
     /// Build the state with other values of field selectors, in linear time and without the lock.
-    pub fn reindexed(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> Reindexed {
+    pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> Reindexed {
         let (mut tree, seq) = {
             let state = self.state.lock();
             (state.tree.clone(), state.ring.end())

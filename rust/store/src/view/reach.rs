@@ -49,7 +49,7 @@ impl Reach {
     }
 
     /// Return the progress of a shard with a feed.
-    pub(crate) fn fed(window: Duration) -> Self {
+    pub(crate) fn of_feed(window: Duration) -> Self {
         Self::after(0, window)
     }
 
@@ -70,8 +70,8 @@ impl Reach {
     }
 
     /// Return the revision before which states have expired for all shards; `None` if others assign revisions.
-    pub(crate) fn expired(&self, now: Duration) -> Option<u64> {
-        self.gives.then(|| self.dates.lock().expired(now))
+    pub(crate) fn expired_revision(&self, now: Duration) -> Option<u64> {
+        self.gives.then(|| self.dates.lock().expired_revision(now))
     }
 
     /// Record that everything up to a revision is applied.
@@ -86,7 +86,7 @@ impl Reach {
     }
 
     /// Return the latest revision that was assigned.
-    pub(crate) fn assigned(&self) -> u64 {
+    pub(crate) fn assigned_revision(&self) -> u64 {
         self.assigned.load(Ordering::Acquire)
     }
 

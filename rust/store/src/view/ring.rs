@@ -101,7 +101,7 @@ impl Ring {
         self.base + self.events.len() as u64
     }
 
-    pub(crate) fn compacted(&self) -> u64 {
+    pub(crate) fn compacted_revision(&self) -> u64 {
         self.compacted
     }
 
@@ -131,7 +131,7 @@ impl Ring {
     ) {
         self.bytes += current.size();
         if let Some(previous) = &previous {
-            match self.made(previous) {
+            match self.creating_event(previous) {
                 Some(event) => event.handed_on = true,
                 None => self.hold(previous),
             }
@@ -142,7 +142,7 @@ impl Ring {
     }
 
     /// Return the event that created a version, if it is still kept.
-    fn made(&mut self, version: &Arc<Version>) -> Option<&mut Event> {
+    fn creating_event(&mut self, version: &Arc<Version>) -> Option<&mut Event> {
         let at = usize::try_from(version.event().checked_sub(self.base)?).ok()?;
         self.events.get_mut(at).filter(|event| Arc::ptr_eq(&event.current, version))
     }
@@ -250,7 +250,7 @@ mod tests {
     }
 
     /// Return a ring of events at the given revisions, each a second after the previous one.
-    fn filled(limits: Limits, revisions: &[u64]) -> Ring {
+    fn fill(limits: Limits, revisions: &[u64]) -> Ring {
         let mut ring = Ring::new(5, limits);
         for (second, revision) in revisions.iter().enumerate() {
             let current = version(&ring, &format!("k{revision}"), *revision, 10);
@@ -261,34 +261,34 @@ mod tests {
 
     #[test]
     fn events_are_found_by_number_and_by_revision() {
-        let ring = filled(Limits::default(), &[10, 20, 20, 30]);
+        let ring = fill(Limits::default(), &[10, 20, 20, 30]);
         let revision = |seq| ring.get(seq).map(|event| event.revision);
         assert_eq!((0..5).map(revision).collect::<Vec<_>>(), [Some(10), Some(20), Some(20), Some(30), None]);
         assert_eq!([0, 9, 10, 15, 20, 30, 99].map(|revision| ring.after(revision)), [0, 0, 1, 1, 3, 4, 4]);
-        assert_eq!((ring.base(), ring.end(), ring.compacted()), (0, 4, 5));
+        assert_eq!((ring.base(), ring.end(), ring.compacted_revision()), (0, 4, 5));
     }
 
     #[test]
     fn bounds_drop_the_oldest_and_numbers_stay() {
-        let few = filled(Limits { events: 2, ..Limits::default() }, &[10, 20, 30, 40]);
-        let young = filled(Limits { window: Duration::from_secs(1), ..Limits::default() }, &[10, 20, 30, 40]);
+        let few = fill(Limits { events: 2, ..Limits::default() }, &[10, 20, 30, 40]);
+        let young = fill(Limits { window: Duration::from_secs(1), ..Limits::default() }, &[10, 20, 30, 40]);
         for ring in [few, young] {
-            assert_eq!((ring.base(), ring.end(), ring.compacted()), (2, 4, 20));
+            assert_eq!((ring.base(), ring.end(), ring.compacted_revision()), (2, 4, 20));
             assert_eq!((ring.get(1).is_none(), ring.get(2).map(|event| event.revision)), (true, Some(30)));
         }
-        let mut ring = filled(Limits { window: Duration::from_secs(9), ..Limits::default() }, &[10, 20]);
+        let mut ring = fill(Limits { window: Duration::from_secs(9), ..Limits::default() }, &[10, 20]);
         ring.trim(Duration::from_secs(10));
-        assert_eq!((ring.base(), ring.compacted()), (1, 10), "time alone drops events");
+        assert_eq!((ring.base(), ring.compacted_revision()), (1, 10), "time alone drops events");
         ring.trim(Duration::from_secs(99));
-        assert_eq!((ring.base(), ring.end(), ring.compacted()), (2, 2, 20), "the last one, too");
+        assert_eq!((ring.base(), ring.end(), ring.compacted_revision()), (2, 2, 20), "the last one, too");
     }
 
     #[test]
     fn what_is_forgotten_may_still_be_given() {
-        let mut ring = filled(Limits::default(), &[10, 20, 30]);
+        let mut ring = fill(Limits::default(), &[10, 20, 30]);
         ring.forget(25, 1);
-        assert_eq!((ring.base(), ring.compacted()), (1, 25), "a watcher stands before the second");
+        assert_eq!((ring.base(), ring.compacted_revision()), (1, 25), "a watcher stands before the second");
         ring.forget(20, 9);
-        assert_eq!((ring.base(), ring.end(), ring.compacted()), (3, 3, 25), "it does not go back");
+        assert_eq!((ring.base(), ring.end(), ring.compacted_revision()), (3, 3, 25), "it does not go back");
     }
 }

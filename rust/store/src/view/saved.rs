@@ -227,7 +227,7 @@ mod tests {
         };
         for (one, two) in all(&before).into_iter().zip(all(&read)) {
             assert_eq!((one.json(), one.revision(), one.key()), (two.json(), two.revision(), two.key()));
-            assert_eq!((one.labels(), one.fields(), one.given()), (two.labels(), two.fields(), two.given()));
+            assert_eq!((one.labels(), one.fields(), one.given_text()), (two.labels(), two.fields(), two.given_text()));
         }
         assert_eq!(read.save(), bytes);
     }

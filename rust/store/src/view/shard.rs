@@ -343,7 +343,7 @@ mod tests {
             shard.reach.raise(revision);
             for id in watchers {
                 assert!(!shard.waits(id));
-                assert_eq!(shard.seen(id), Some(revision), "it has all there is for it");
+                assert_eq!(shard.seen_revision(id), Some(revision), "it has all there is for it");
             }
         }
         shard.transact(|t| t.forget(20));
@@ -357,14 +357,14 @@ mod tests {
                 shard.reach.raise(revision + other);
             }
             assert!(shard.waits(id));
-            assert_eq!(shard.seen(id).filter(|seen| *seen >= revision), None, "an event waits");
+            assert_eq!(shard.seen_revision(id).filter(|seen| *seen >= revision), None, "an event waits");
             let mut given = Vec::new();
             let (left, ..) = shard.drain(id, |frame| {
                 given.push(frame.version.key().to_string());
                 true
             });
             assert_eq!((left, given), (Drained::All, vec![key.to_owned()]));
-            assert_eq!(shard.seen(id), Some(shard.revision()));
+            assert_eq!(shard.seen_revision(id), Some(shard.revision()));
         }
     }
 

@@ -340,7 +340,7 @@ mod tests {
             fields: Box::default(),
             fingerprint: Fingerprint::BUILTIN,
         };
-        Arc::new(Version::detached(key, 1, draft))
+        Arc::new(Version::detach(key, 1, draft))
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Version {
     }
 
     /// Return a version outside of any store: the result of a dry run.
-    pub fn detached(key: &str, revision: u64, mut draft: Draft) -> Self {
+    pub fn detach(key: &str, revision: u64, mut draft: Draft) -> Self {
         const NAME: &[u8] = br#""resourceVersion":""#;
         if revision > 0 {
             return Self::new(Arc::from(key), revision, draft, None);
@@ -160,7 +160,7 @@ impl Version {
         };
         at == draft.rv_at
             && same(&self.json, &draft.json)
-            && match (self.given(), &draft.given) {
+            && match (self.given_text(), &draft.given) {
                 (None, None) => true,
                 (Some(given), Some(draft)) => same(&given, draft),
                 _ => false,
@@ -204,7 +204,7 @@ impl Version {
             return false;
         }
         let (own, others) = (self.around(&self.json), other.around(&other.json));
-        let given = match (self.given(), other.given()) {
+        let given = match (self.given_text(), other.given_text()) {
             (None, None) => true,
             (Some(own), Some(others)) => self.around(&own) == other.around(&others),
             _ => false,
@@ -221,7 +221,7 @@ impl Version {
     /// Return the same object, committed again at another revision.
     pub(crate) fn again(&self, revision: u64, history: Arc<AtomicUsize>) -> Self {
         let again = self.at_revision(revision, Some(history));
-        if let Some(given) = self.given() {
+        if let Some(given) = self.given_text() {
             let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
             again.keep_other(GIVEN, &splice(&given[..at], revision, &given[end..]), Box::default());
         }
@@ -234,7 +234,7 @@ impl Version {
         let without = |json: &[u8]| [&json[..at], &json[end..]].concat();
         Draft {
             json: without(&self.json),
-            given: self.given().map(|given| without(&given)),
+            given: self.given_text().map(|given| without(&given)),
             rv_at: at,
             head: self.head as usize,
             labels: self.labels.clone(),
@@ -276,7 +276,7 @@ impl Version {
     }
 
     /// Return the whole object with raw members as given, if different.
-    pub fn given(&self) -> Option<Arc<[u8]>> {
+    pub fn given_text(&self) -> Option<Arc<[u8]>> {
         if self.fingerprint == Fingerprint::BUILTIN { self.other(GIVEN).flatten() } else { None }
     }
 
@@ -437,12 +437,12 @@ mod tests {
     #[test]
     fn what_was_given_is_content() {
         let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")), None);
-        let given = version.given().expect("it is another text");
+        let given = version.given_text().expect("it is another text");
         assert_eq!(str::from_utf8(&given), Ok(r#"{"metadata":{"resourceVersion":"7"},"data":{ }}"#));
         assert!(version.same_content(&draft("{}", Some("{ }"))));
         assert!(!version.same_content(&draft("{}", Some("{  }"))));
         assert!(!version.same_content(&draft("{}", None)));
-        assert!(Version::new(Arc::from("a"), 7, draft("{}", None), None).given().is_none());
+        assert!(Version::new(Arc::from("a"), 7, draft("{}", None), None).given_text().is_none());
     }
 
     #[test]

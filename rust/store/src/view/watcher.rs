@@ -127,14 +127,14 @@ mod tests {
     type State = Option<(&'static str, &'static str)>;
 
     /// Return the event that a watcher of `app=x` receives for a change of the label.
-    fn reported(before: State, now: State) -> Option<(EventType, u64, String)> {
+    fn reported_event(before: State, now: State) -> Option<(EventType, u64, String)> {
         let frame = frame(&selector("", "app=x", ""), &event("a/m", before, now))?;
         let text = String::from_utf8_lossy(frame.version.json()).into_owned();
         assert_eq!(frame.version.revision(), frame.revision);
         Some((frame.kind, frame.revision, text))
     }
 
-    fn shown(app: &str, phase: &str) -> String {
+    fn labels_text(app: &str, phase: &str) -> String {
         format!(r#"{{"kind":"K","app":"{app}","phase":"{phase}","metadata":{{"resourceVersion":"2"}}}}"#)
     }
 
@@ -144,12 +144,19 @@ mod tests {
 
     #[test]
     fn a_selection_sees_objects_come_and_go() {
-        assert_eq!(reported(None, IN), Some((Added, 2, shown("x", "up"))));
-        assert_eq!(reported(OUT, IN), Some((Added, 2, shown("x", "up"))));
-        assert_eq!(reported(IN, STILL_IN), Some((Modified, 2, shown("x", "down"))));
-        assert_eq!(reported(IN, None), Some((Deleted, 2, shown("x", "up"))));
-        assert_eq!(reported(IN, OUT), Some((Deleted, 2, shown("x", "up"))), "as it was when it was last selected");
-        assert_eq!([reported(None, OUT), reported(OUT, OUT), reported(OUT, None)], [None, None, None]);
+        assert_eq!(reported_event(None, IN), Some((Added, 2, labels_text("x", "up"))));
+        assert_eq!(reported_event(OUT, IN), Some((Added, 2, labels_text("x", "up"))));
+        assert_eq!(reported_event(IN, STILL_IN), Some((Modified, 2, labels_text("x", "down"))));
+        assert_eq!(reported_event(IN, None), Some((Deleted, 2, labels_text("x", "up"))));
+        assert_eq!(
+            reported_event(IN, OUT),
+            Some((Deleted, 2, labels_text("x", "up"))),
+            "as it was when it was last selected"
+        );
+        assert_eq!(
+            [reported_event(None, OUT), reported_event(OUT, OUT), reported_event(OUT, None)],
+            [None, None, None]
+        );
     }
 
     #[test]

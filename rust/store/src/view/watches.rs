@@ -17,8 +17,8 @@ impl Shard {
         state.ring.trim(self.running());
         let (next, initial, seen, from) = match start {
             WatchStart::After(revision) => {
-                if revision < state.ring.compacted() {
-                    return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted() });
+                if revision < state.ring.compacted_revision() {
+                    return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted_revision() });
                 }
                 let from = if revision > self.revision() { revision } else { 0 };
                 (state.ring.after(revision), None, revision, from)
@@ -70,12 +70,12 @@ impl Shard {
 
     /// Return the revision up to which a watcher has received everything. `None` during the initial state: until its
     /// end nothing can be promised.
-    pub fn seen(&self, id: WatcherId) -> Option<u64> {
+    pub fn seen_revision(&self, id: WatcherId) -> Option<u64> {
         let mut state = self.state.lock();
         let end = state.ring.end();
         let watcher = state.watcher(id).filter(|w| w.initial.is_none())?;
         if watcher.next >= end {
-            // An event that waits later takes nothing back.
+            // A later pending event does not lower the promise.
             watcher.seen = self.revision().max(watcher.seen);
         }
         Some(watcher.seen)
@@ -104,9 +104,9 @@ impl Shard {
         if let Some(page) = &mut watcher.initial {
             let mut most = SCAN;
             if page.selector().is_plain() {
-                page.take(|v| give(&added(v)));
+                page.take(|v| give(&added_frame(v)));
             } else if page.look(&mut most) {
-                page.take_found(|v| give(&added(v)));
+                page.take_found(|v| give(&added_frame(v)));
             }
             if !page.is_done() {
                 return (Drained::More, watcher.next, watcher.seen);
@@ -230,6 +230,6 @@ impl State {
 }
 
 /// Return an object of the initial state as an event.
-fn added(version: &Arc<Version>) -> Frame {
+fn added_frame(version: &Arc<Version>) -> Frame {
     Frame { kind: EventType::Added, version: Arc::clone(version), revision: version.revision(), source: None }
 }

@@ -21,7 +21,6 @@ async def running() -> AsyncIterator[Runtime]:
     """Yield a runtime whose hub is woken by writes."""
     async with opened() as registry:
         hub = Hub(registry.storage, registry.clock)
-        registry.storage.wake = hub.wake
         yield Runtime(registry, hub, Chain([]))
         hub.close()
 

@@ -16,7 +16,7 @@ impl Decoder<'_> {
     /// Decode any JSON value; members keep their order.
     pub(super) fn any(&mut self, depth: usize) -> Result<Value, DecodeError> {
         if depth > MAX_DEPTH {
-            return Err(self.lex.unexpected("exceeded max depth"));
+            return Err(self.lex.unexpected_character("exceeded max depth"));
         }
         Ok(match self.lex.peek() {
             None => return Err(Lexer::eof()),
@@ -65,12 +65,12 @@ impl Decoder<'_> {
                 self.unique(&mut members);
                 Value::Object(Map::from_unique(members))
             }
-            Some(_) => return Err(self.lex.unexpected("looking for beginning of value")),
+            Some(_) => return Err(self.lex.unexpected_character("looking for beginning of value")),
         })
     }
 
     /// Return the next value unparsed if it is kept as text and this server wrote it.
-    fn kept(&mut self) -> Option<Value> {
+    fn take_raw(&mut self) -> Option<Value> {
         let rest = &self.lex.text[self.lex.at..];
         let end = if self.stored { scan::value_end(rest)? } else { return None };
         let text = std::str::from_utf8(&rest[..end]).ok()?;
@@ -79,8 +79,8 @@ impl Decoder<'_> {
     }
 
     /// Decode any JSON and keep it as given, without a check for duplicate members.
-    pub(super) fn given(&mut self, depth: usize) -> Result<Value, DecodeError> {
-        if let Some(kept) = self.kept() {
+    pub(super) fn decode_as_given(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        if let Some(kept) = self.take_raw() {
             return Ok(kept);
         }
         let start = self.lex.at;
@@ -93,7 +93,7 @@ impl Decoder<'_> {
 
     /// Decode any JSON and keep it as canonical text.
     pub(super) fn canonical(&mut self, depth: usize) -> Result<Value, DecodeError> {
-        if let Some(kept) = self.kept() {
+        if let Some(kept) = self.take_raw() {
             return Ok(kept);
         }
         let (strict, error) = (std::mem::take(&mut self.strict), self.type_error.take());
@@ -116,11 +116,11 @@ impl Decoder<'_> {
         }
         loop {
             if self.lex.peek() != Some(b'"') {
-                return Err(self.lex.unexpected("looking for beginning of object key string"));
+                return Err(self.lex.unexpected_character("looking for beginning of object key string"));
             }
             let key = self.lex.string()?;
             if self.lex.peek() != Some(b':') {
-                return Err(self.lex.unexpected("after object key"));
+                return Err(self.lex.unexpected_character("after object key"));
             }
             self.lex.at += 1;
             each(self, key)?;
@@ -130,7 +130,7 @@ impl Decoder<'_> {
                     self.lex.at += 1;
                     return Ok(());
                 }
-                _ => return Err(self.lex.unexpected("after object key:value pair")),
+                _ => return Err(self.lex.unexpected_character("after object key:value pair")),
             }
         }
     }
@@ -152,7 +152,7 @@ impl Decoder<'_> {
                     self.lex.at += 1;
                     return Ok(());
                 }
-                _ => return Err(self.lex.unexpected("after array element")),
+                _ => return Err(self.lex.unexpected_character("after array element")),
             }
         }
         Ok(())

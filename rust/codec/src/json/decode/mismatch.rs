@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::{Shape, SmolStr, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Shape, SmolStr};
 
 use super::Decoder;
 
@@ -20,14 +21,14 @@ impl Decoder<'_> {
     /// Add a strict error about the field of the current path.
     pub(super) fn note(&mut self, what: &str) {
         if self.strict.len() < MAX_STRICT {
-            let text = format!("{what} field {}", quoted(&self.dotted()));
+            let text = format!("{what} field {}", quoted(&self.dotted_path()));
             if !self.strict.contains(&text) {
                 self.strict.push(text);
             }
         }
     }
 
-    fn dotted(&self) -> String {
+    fn dotted_path(&self) -> String {
         let mut out = String::new();
         for step in &self.path {
             match step {

@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
 
     fn finish(mut self, value: Value) -> Result<Decoded, DecodeError> {
         if self.lex.peek().is_some() {
-            return Err(self.lex.unexpected("after top-level value"));
+            return Err(self.lex.unexpected_character("after top-level value"));
         }
         match self.aborted.or(self.type_error) {
             Some(message) => Err(DecodeError::Type(message)),
@@ -155,7 +155,7 @@ impl<'a> Decoder<'a> {
     /// Decode a value of a shape. `None` is null: the caller knows its meaning there.
     pub(super) fn value(&mut self, shape: &Shape, depth: usize) -> Result<Option<Value>, DecodeError> {
         if depth > MAX_DEPTH {
-            return Err(self.lex.unexpected("exceeded max depth"));
+            return Err(self.lex.unexpected_character("exceeded max depth"));
         }
         let Some(byte) = self.lex.peek() else { return Err(Lexer::eof()) };
         if byte == b'n' && !matches!(shape, Shape::Any) {

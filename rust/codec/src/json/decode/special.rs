@@ -84,11 +84,11 @@ pub(super) fn decode<'a>(
     let first = d.lex.peek().unwrap_or(0);
     Ok(match (kind, first) {
         (Special::Json, _) => d.itself(|d| d.any(depth))?,
-        (Special::Raw, _) => d.given(depth)?,
+        (Special::Raw, _) => d.decode_as_given(depth)?,
         (Special::Fields, _) => d.canonical(depth)?,
         (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
             let text = if first == b'"' { d.lex.string()? } else { SmolStr::new(d.lex.number()?.0) };
-            match Quantity::written(text.trim()) {
+            match Quantity::canonical_text(text.trim()) {
                 Ok(written) => Value::Str(written),
                 Err(message) => d.abort(message.to_owned()),
             }

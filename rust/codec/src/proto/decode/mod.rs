@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Arena, Field, Finite, Map, ProtoEntry, Schema, Shape, SmolStr, TypeDef, Value, go};
 
 use super::MAGIC;
-use super::wire::{Payload, Reader, broken};
+use super::wire::{Payload, Reader, malformed};
 use crate::DecodeError;
 
 const MAX_DEPTH: usize = 200;
@@ -49,7 +49,7 @@ pub fn unwrap(data: &[u8]) -> Result<(SmolStr, SmolStr, &[u8]), DecodeError> {
 pub fn decode(schema: &Schema, data: &[u8]) -> Result<Value, DecodeError> {
     let (version, kind, raw) = unwrap(data)?;
     if version.is_empty() && kind.is_empty() && raw.is_empty() {
-        return Err(broken("Object 'Kind' is missing"));
+        return Err(malformed("Object 'Kind' is missing"));
     }
     let mut value = message(&schema.arena, schema.root(), raw, 0)?;
     if let Some(map) = value.as_object_mut() {
@@ -64,7 +64,7 @@ pub fn decode(schema: &Schema, data: &[u8]) -> Result<Value, DecodeError> {
 }
 
 pub(super) fn text(bytes: &[u8]) -> Result<SmolStr, DecodeError> {
-    std::str::from_utf8(bytes).map(SmolStr::new).map_err(|_| broken("string is not UTF-8"))
+    std::str::from_utf8(bytes).map(SmolStr::new).map_err(|_| malformed("string is not UTF-8"))
 }
 
 pub(super) fn message(arena: &Arena, def: &TypeDef, data: &[u8], depth: usize) -> Result<Value, DecodeError> {
@@ -82,7 +82,7 @@ fn fill(
     depth: usize,
 ) -> Result<(), DecodeError> {
     if depth > MAX_DEPTH {
-        return Err(broken("exceeded max depth"));
+        return Err(malformed("exceeded max depth"));
     }
     let mut reader = Reader::new(data);
     while let Some((number, payload)) = reader.field()? {
@@ -103,8 +103,8 @@ fn fill(
 fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth: usize) -> Result<(), DecodeError> {
     match &field.shape {
         Shape::List(item) if field.proto.wrapped => {
-            let Payload::Bytes(data) = payload else { return Err(broken("wrong wireType")) };
-            map.set(field.name.clone(), wrapped(arena, item, data, depth)?);
+            let Payload::Bytes(data) = payload else { return Err(malformed("wrong wireType")) };
+            map.set(field.name.clone(), decode_wrapper(arena, item, data, depth)?);
         }
         Shape::List(item) => {
             let list = map.entry(&field.name);
@@ -124,7 +124,7 @@ fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth:
             }
         }
         Shape::Map(of) => {
-            let Payload::Bytes(data) = payload else { return Err(broken("wrong wireType")) };
+            let Payload::Bytes(data) = payload else { return Err(malformed("wrong wireType")) };
             let mut key = SmolStr::default();
             let mut found = None;
             let mut reader = Reader::new(data);
@@ -132,8 +132,8 @@ fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth:
                 match (number, payload) {
                     (1, Payload::Bytes(b)) => key = text(b)?,
                     (2, Payload::Bytes(b)) if field.proto.wrapped => {
-                        let Shape::List(item) = &**of else { return Err(broken("wrong type")) };
-                        found = Some(wrapped(arena, item, b, depth)?);
+                        let Shape::List(item) = &**of else { return Err(malformed("wrong type")) };
+                        found = Some(decode_wrapper(arena, item, b, depth)?);
                     }
                     (2, payload) => found = Some(value(arena, of, payload, depth + 1)?),
                     _ => {}
@@ -157,7 +157,7 @@ fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth:
 }
 
 /// Decode a message around a list of strings.
-fn wrapped(arena: &Arena, item: &Shape, data: &[u8], depth: usize) -> Result<Value, DecodeError> {
+fn decode_wrapper(arena: &Arena, item: &Shape, data: &[u8], depth: usize) -> Result<Value, DecodeError> {
     let mut items = Vec::new();
     let mut reader = Reader::new(data);
     while let Some((number, payload)) = reader.field()? {
@@ -181,7 +181,7 @@ fn zero(shape: &Shape) -> Value {
 
 /// Return a number that JSON can hold, which every object is shown and stored as.
 fn finite(number: f64) -> Result<Value, DecodeError> {
-    Value::float(number).ok_or_else(|| DecodeError::Type(go::unsupported(number)))
+    Value::float(number).ok_or_else(|| DecodeError::Type(go::unsupported_number(number)))
 }
 
 fn value(arena: &Arena, shape: &Shape, payload: Payload<'_>, depth: usize) -> Result<Value, DecodeError> {
@@ -200,6 +200,6 @@ fn value(arena: &Arena, shape: &Shape, payload: Payload<'_>, depth: usize) -> Re
                 None => message(arena, def, b, depth + 1)?,
             }
         }
-        _ => return Err(broken("wrong wireType")),
+        _ => return Err(malformed("wrong wireType")),
     })
 }

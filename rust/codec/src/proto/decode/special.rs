@@ -32,7 +32,8 @@ pub(super) fn decode(arena: &Arena, kind: Special, data: &[u8], depth: usize) ->
     Ok(match kind {
         Special::Quantity => {
             let given = text(bytes(1).unwrap_or(b"0"))?;
-            let written = hydrofoil_types::Quantity::written(&given).map_err(|e| DecodeError::Type(e.to_owned()))?;
+            let written =
+                hydrofoil_types::Quantity::canonical_text(&given).map_err(|e| DecodeError::Type(e.to_owned()))?;
             Value::Str(written)
         }
         Special::Time | Special::MicroTime => {

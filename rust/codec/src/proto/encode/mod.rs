@@ -11,7 +11,7 @@ use hydrofoil_types::{Field, Map, ProtoEntry, Schema, Shape, TypeDef, Value};
 
 use super::MAGIC;
 use super::wire::{self, tag, varint};
-use crate::json::found;
+use crate::json::find_member;
 
 /// Return the bare message of an object.
 pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
@@ -98,7 +98,7 @@ fn entries(schema: &Schema, def: &TypeDef, list: &[ProtoEntry], members: Option<
             }
             ProtoEntry::Field(number, i) => {
                 let field = &def.fields[usize::from(*i)];
-                let value = found(members, given, &field.name).filter(|v| !matches!(v, Value::Null));
+                let value = find_member(members, given, &field.name).filter(|v| !matches!(v, Value::Null));
                 write_field(schema, field, *number, value, out);
             }
         }
@@ -108,7 +108,7 @@ fn entries(schema: &Schema, def: &TypeDef, list: &[ProtoEntry], members: Option<
 fn write_field(schema: &Schema, field: &Field, number: u32, value: Option<&Value>, out: &mut Vec<u8>) {
     match (&field.shape, value) {
         (Shape::List(item), Some(Value::Array(items))) if field.proto.wrapped => {
-            wire::bytes(out, number, &wrapped(schema, item, items));
+            wire::bytes(out, number, &encode_wrapper(schema, item, items));
         }
         (Shape::List(item), Some(Value::Array(items))) => {
             for v in items {
@@ -123,7 +123,7 @@ fn write_field(schema: &Schema, field: &Field, number: u32, value: Option<&Value
                 wire::bytes(&mut entry, 1, key.as_bytes());
                 match (&**of, v) {
                     (Shape::List(item), Value::Array(items)) if field.proto.wrapped => {
-                        wire::bytes(&mut entry, 2, &wrapped(schema, item, items));
+                        wire::bytes(&mut entry, 2, &encode_wrapper(schema, item, items));
                     }
                     _ => write(schema, of, 2, v, &mut entry),
                 }
@@ -137,7 +137,7 @@ fn write_field(schema: &Schema, field: &Field, number: u32, value: Option<&Value
     }
 }
 
-fn wrapped(schema: &Schema, item: &Shape, items: &[Value]) -> Vec<u8> {
+fn encode_wrapper(schema: &Schema, item: &Shape, items: &[Value]) -> Vec<u8> {
     let mut out = Vec::new();
     for v in items {
         write(schema, item, 1, v, &mut out);

@@ -41,8 +41,8 @@ impl Scanner<'_> {
             b'!' => return self.tag(),
             b'|' if self.flow == 0 => return self.block(true),
             b'>' if self.flow == 0 => return self.block(false),
-            b'\'' => return self.quoted(true),
-            b'"' => return self.quoted(false),
+            b'\'' => return self.scan_quoted(true),
+            b'"' => return self.scan_quoted(false),
             _ => {}
         }
         let indicator =

@@ -7,7 +7,7 @@ use super::plain::Gap;
 use super::{Kind, Scanner};
 
 impl Scanner<'_> {
-    pub(super) fn quoted(&mut self, single: bool) -> Result<(), Fault> {
+    pub(super) fn scan_quoted(&mut self, single: bool) -> Result<(), Fault> {
         self.save_key()?;
         self.key_allowed = false;
         let line = self.mark.line;

@@ -1,7 +1,7 @@
 //! The conversion of custom resources by a webhook.
 
 use hydrofoil_codec::json;
-use hydrofoil_schema::custom;
+use hydrofoil_custom as custom;
 use hydrofoil_store::{Shown, Version};
 use hydrofoil_types::Value;
 

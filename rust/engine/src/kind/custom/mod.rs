@@ -8,10 +8,10 @@ mod strategy;
 use std::sync::Arc;
 
 use hydrofoil_codec::{DecodeError, Decoded};
+use hydrofoil_custom::{self as custom, Definition};
 use hydrofoil_merge::{Pending, Unconverted, Versions};
-use hydrofoil_schema::custom::{self, Definition};
 use hydrofoil_schema::table::Row;
-use hydrofoil_schema::{Kind, selectable};
+use hydrofoil_schema::{Kind, Release, selectable};
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types::{Arena, Resource, Schema, SmolStr, Timestamp, Value};
 
@@ -31,14 +31,14 @@ pub(super) struct Custom {
 
 impl Custom {
     /// Return the kinds of all versions of a definition in loose form, with the names of the versions.
-    pub(super) fn all(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Self)> {
+    pub(super) fn all(object: &Value, builtin: &Arc<Arena>, release: Release) -> Vec<(String, Self)> {
         let definition = Arc::new(Definition::compile(object));
         let schema = builtin.custom();
-        let made = |at| Self::new(&definition, at, &schema, builtin);
+        let made = |at| Self::new(&definition, at, &schema, builtin, release);
         (0..definition.versions.len()).map(made).map(|kind| (kind.version().name.to_string(), kind)).collect()
     }
 
-    fn new(definition: &Arc<Definition>, at: usize, schema: &Schema, builtin: &Arc<Arena>) -> Self {
+    fn new(definition: &Arc<Definition>, at: usize, schema: &Schema, builtin: &Arc<Arena>, release: Release) -> Self {
         let version = version(definition, at);
         let resource = Resource {
             group: definition.group.clone(),
@@ -51,7 +51,7 @@ impl Custom {
             columns: Vec::new(),
             field_selectors: version.selectable.to_vec(),
         };
-        let kind = Kind::custom(&resource);
+        let kind = Kind::custom(&resource, release);
         // Items of lists keep kind and `apiVersion`, like unstructured ones.
         let info = TypeInfo::new(Arc::new(resource), schema.clone(), kind, version.api_version.clone(), 1);
         Self { info, definition: Arc::clone(definition), at, builtin: Arc::clone(builtin) }
@@ -100,7 +100,7 @@ impl Table for Custom {
 
 impl Versions for Custom {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
-        Some(self.definition.version(api_version)?.owned(&self.builtin))
+        Some(self.definition.version(api_version)?.ownership_schema(&self.builtin))
     }
 
     fn missing(&self, api_version: &str) -> Option<String> {
@@ -124,8 +124,8 @@ impl ObjectKind for Custom {
         &self.info
     }
 
-    fn owned(&self) -> &Schema {
-        self.version().owned(&self.builtin)
+    fn ownership_schema(&self) -> &Schema {
+        self.version().ownership_schema(&self.builtin)
     }
 
     fn metadata_schema(&self) -> Schema {
@@ -144,7 +144,7 @@ impl ObjectKind for Custom {
         }
         let known = self.version().selectable.iter().any(|l| l == label);
         let at = self.definition.selectable.iter().position(|(l, _)| l == label);
-        known.then_some(at).flatten().map(FieldTarget::Index).ok_or_else(|| selectable::unsupported(label))
+        known.then_some(at).flatten().map(FieldTarget::Index).ok_or_else(|| selectable::unsupported_label(label))
     }
 
     /// Return an empty token, which lists of unstructured objects have at their end.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use hydrofoil_codec::json::{self, scan};
-use hydrofoil_schema::custom;
+use hydrofoil_custom as custom;
 use hydrofoil_store as store;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Fingerprint, SmolStr, Timestamp, Value};
@@ -26,7 +26,7 @@ impl Custom {
     }
 
     /// Return an object in another version by the conversion strategy `None`, which changes only `apiVersion`.
-    pub(super) fn swapped(&self, mut object: Value, version: &custom::Version) -> Value {
+    pub(super) fn swap_version(&self, mut object: Value, version: &custom::Version) -> Value {
         if object.str_at(&["apiVersion"]) != version.api_version {
             object.object_at_mut(&[]).set("apiVersion", version.api_version.clone());
             if !self.definition.preserve {
@@ -40,7 +40,7 @@ impl Custom {
         if object.str_at(&["apiVersion"]) == self.storage().api_version {
             return Cow::Borrowed(object);
         }
-        Cow::Owned(self.swapped(object.clone(), self.storage()))
+        Cow::Owned(self.swap_version(object.clone(), self.storage()))
     }
 
     /// Return the fingerprint of objects stored by this version. Those written in another version lack the defaults of
@@ -106,7 +106,7 @@ impl Storage for Custom {
         if self.definition.webhook && value.str_at(&["apiVersion"]) != wanted {
             return Err(Error::Unconverted(wanted.to_string()));
         }
-        let value = self.swapped(value, self.version());
+        let value = self.swap_version(value, self.version());
         let json = json::encode(&self.info.schema, &value);
         version.keep_other(view, &json, self.definition.fields(&value));
         Ok(Cow::Owned(json))
@@ -137,13 +137,13 @@ impl Storage for Custom {
             return Ok(Cow::Borrowed(object));
         }
         self.coerce_to(self.storage(), &mut stored)?;
-        Ok(Cow::Owned(self.swapped(stored, self.version())))
+        Ok(Cow::Owned(self.swap_version(stored, self.version())))
     }
 
     /// Use the converted forms of the previous version: a copy of it at a later revision has none.
-    fn as_left(&self, version: &Version, revision: u64) -> Result<Option<Version>> {
+    fn at_deselection(&self, version: &Version, revision: u64) -> Result<Option<Version>> {
         let draft = self.to_shown(&self.read(version)?);
-        Ok(Some(Version::detached(version.key(), revision, draft)))
+        Ok(Some(Version::detach(version.key(), revision, draft)))
     }
 
     /// Return the values of the field selectors in the version in which the object was stored.
@@ -170,7 +170,7 @@ impl Storage for Custom {
 
     fn adapt(&self, key: &str, draft: &mut store::Draft) {
         if self.storage().fingerprint != draft.fingerprint {
-            draft.fields = self.fields(&Version::detached(key, 0, draft.clone()));
+            draft.fields = self.fields(&Version::detach(key, 0, draft.clone()));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The strategy of custom resources (apiextensions `pkg/registry/customresource/strategy.go`).
 
 use hydrofoil_cel::Patience;
-use hydrofoil_schema::custom;
+use hydrofoil_custom as custom;
 use hydrofoil_types::{Causes, Timestamp, Value};
 
 use super::Custom;

@@ -67,7 +67,7 @@ impl Maker {
     }
 
     /// Return the maker of the same list compressed with gzip.
-    pub(super) fn packed(&self) -> Self {
+    pub(super) fn with_gzip(&self) -> Self {
         let (kind, shard) = (Arc::clone(&self.kind), Arc::clone(&self.shard));
         Self::new(kind, self.form.clone(), true, Arc::clone(&self.selection), shard)
     }
@@ -82,13 +82,13 @@ impl Maker {
     }
 
     /// Return the cached piece of a whole leaf, if it is still valid.
-    pub(super) fn kept<F: Frame>(&self, leaf: &Leaf) -> Option<Arc<Piece<F>>> {
-        self.held(leaf, &self.keys().whole)
+    pub(super) fn cached_piece<F: Frame>(&self, leaf: &Leaf) -> Option<Arc<Piece<F>>> {
+        self.find_piece(leaf, &self.keys().whole)
     }
 
     /// Report whether the piece of a part is available without encoding or compression.
     fn is_kept<F: Frame>(&self, part: &Part) -> bool {
-        let (keys, has) = (self.keys(), |key| self.held::<F>(part.leaf(), key).is_some());
+        let (keys, has) = (self.keys(), |key| self.find_piece::<F>(part.leaf(), key).is_some());
         if part.is_whole() {
             return has(&keys.whole);
         }
@@ -120,17 +120,17 @@ impl Maker {
     pub(super) fn piece<F: Frame>(&self, part: &Part) -> Result<Arc<Piece<F>>> {
         let (leaf, keys) = (part.leaf(), self.keys());
         if part.is_whole() {
-            return match self.kept(leaf) {
+            return match self.cached_piece(leaf) {
                 Some(piece) => Ok(piece),
                 None => self.whole(leaf, &keys.whole, self.gzip),
             };
         }
         if part.is_complete()
-            && let Some(piece) = self.held(leaf, &keys.selected)
+            && let Some(piece) = self.find_piece(leaf, &keys.selected)
         {
             return Ok(piece);
         }
-        let mut plain = self.held::<F>(leaf, &keys.plain);
+        let mut plain = self.find_piece::<F>(leaf, &keys.plain);
         if plain.is_none() && self.takes_whole(part) {
             plain = Some(self.whole(leaf, &keys.plain, false)?);
         }
@@ -145,7 +145,7 @@ impl Maker {
         Ok(piece)
     }
 
-    fn held<F: Frame>(&self, leaf: &Leaf, key: &BlockKey) -> Option<Arc<Piece<F>>> {
+    fn find_piece<F: Frame>(&self, leaf: &Leaf, key: &BlockKey) -> Option<Arc<Piece<F>>> {
         let piece = leaf.block(key)?.get()?.downcast::<Piece<F>>().ok()?;
         let lasts = piece.until == i64::MAX || piece.until > self.shard.clock().now().seconds;
         lasts.then_some(piece)
@@ -162,7 +162,7 @@ impl Maker {
     fn whole<F: Frame>(&self, leaf: &Leaf, key: &BlockKey, gzip: bool) -> Result<Arc<Piece<F>>> {
         F::apart(|| {
             leaf.make(
-                |leaf| self.held(leaf, key).map(Ok),
+                |leaf| self.find_piece(leaf, key).map(Ok),
                 || {
                     let piece = Arc::new(Piece::new(self.encode(leaf.versions().iter())?, gzip));
                     self.keep(leaf, key, &piece);

@@ -78,8 +78,8 @@ impl<F: Frame> ListCursor<F> {
 
     /// Return the rest of the list, compressed with gzip.
     #[must_use]
-    pub fn packed(&self) -> Self {
-        Self::over(self.maker.packed(), self.state().page.clone())
+    pub fn with_gzip(&self) -> Self {
+        Self::over(self.maker.with_gzip(), self.state().page.clone())
     }
 
     /// Report whether it is compressed with gzip.
@@ -94,12 +94,12 @@ impl<F: Frame> ListCursor<F> {
 
     /// Return the number of objects that a cache without indexes reads for the list: those from the first one of the page
     /// to the end of the namespace, selected or not.
-    pub fn fetched(&self) -> u64 {
+    pub fn fetch_count(&self) -> u64 {
         self.fetched
     }
 
     /// Return the number of items that chunks have returned.
-    pub fn returned(&self) -> u64 {
+    pub fn item_count(&self) -> u64 {
         self.returned.load(Ordering::Relaxed)
     }
 
@@ -151,7 +151,7 @@ impl<F: Frame> ListCursor<F> {
                 return Ok(None);
             }
             let Some(part) = page.part(usize::MAX) else { break };
-            if let Some(piece) = part.is_whole().then(|| self.maker.kept::<F>(part.leaf())).flatten() {
+            if let Some(piece) = part.is_whole().then(|| self.maker.cached_piece::<F>(part.leaf())).flatten() {
                 length = length.saturating_add(piece.plain as usize);
                 continue;
             }
@@ -173,7 +173,7 @@ impl<F: Frame> ListCursor<F> {
     pub fn chunk(&self, size: usize, near: bool) -> Result<Option<Vec<F>>> {
         let mut state = self.state();
         let state = &mut *state;
-        let mut returned = self.returned();
+        let mut returned = self.item_count();
         if self.maker.is_gathered() {
             let bytes = gather(&self.maker, &mut state.page, &mut returned, size, Search::new(near))?;
             self.returned.store(returned, Ordering::Relaxed);
@@ -218,7 +218,7 @@ impl<F: Frame> ListCursor<F> {
         }
         let mut sum = std::mem::take(&mut self.state().sum);
         sum.add(&Sum::of(text));
-        F::make(&[gzip::stored(text), sum.tail()].concat())
+        F::make(&[gzip::store_block(text), sum.tail()].concat())
     }
 
     /// Return the objects of the list that a webhook must convert first. If the selection depends on the conversion,

@@ -34,7 +34,7 @@ pub enum PatchType {
 
 impl PatchType {
     /// Return the type with a short name: `json`, `merge` or `strategic`.
-    pub fn named(name: &str) -> Self {
+    pub fn by_name(name: &str) -> Self {
         match name {
             "json" => Self::Json,
             "merge" => Self::Merge,
@@ -80,12 +80,12 @@ impl Patch<'_> {
             Some(rest) => Cow::Owned(rest),
             None => text,
         };
-        let value = self.merged(&**kind, json::parse(&text)?.value, patch, &mut strict)?;
+        let value = self.merge(&**kind, json::parse(&text)?.value, patch, &mut strict)?;
         let shown = outcome::Shown { patch: self, kind: &**kind, old };
         if scope.is_none() && self.patch_type != PatchType::Strategic && !self.lenient {
             kind.check_type(&value).map_err(|e| shown.of_another_type(e))?;
         }
-        let (mut value, mut found) = self.decoded(&shown, value)?;
+        let (mut value, mut found) = self.decode_result(&shown, value)?;
         if self.patch_type == PatchType::Strategic {
             found.sort();
         }
@@ -120,7 +120,7 @@ impl Patch<'_> {
     }
 
     /// Merge the patch into generic JSON.
-    fn merged(&self, kind: &dyn ObjectKind, mut value: Value, patch: Value, strict: &mut Vec<String>) -> Result<Value> {
+    fn merge(&self, kind: &dyn ObjectKind, mut value: Value, patch: Value, strict: &mut Vec<String>) -> Result<Value> {
         // Upstream's library sorts the members of the objects it visits, which shows only in members that are kept as
         // text.
         let keeps_order = self.patch_type != PatchType::Strategic && kind.has_raw();
@@ -135,7 +135,7 @@ impl Patch<'_> {
             }
             _ if patch.as_object().is_none() => return Err(outcome::no_object(&patch).into()),
             PatchType::Merge => merge::json_merge(&mut value, patch),
-            PatchType::Strategic => merge::strategic(kind.owned(), &mut value, patch)?,
+            PatchType::Strategic => merge::strategic(kind.ownership_schema(), &mut value, patch)?,
         }
         if let Some((before, patch)) = unordered {
             merge::order_outcome(&mut value, &before, &patch);
@@ -144,14 +144,14 @@ impl Patch<'_> {
     }
 
     /// Decode the generic JSON of a patched object.
-    fn decoded(&self, shown: &outcome::Shown<'_>, value: Value) -> Result<(Value, Vec<String>)> {
+    fn decode_result(&self, shown: &outcome::Shown<'_>, value: Value) -> Result<(Value, Vec<String>)> {
         if self.patch_type == PatchType::Strategic {
             let decoded = shown.kind.decode(&json::encode_any(&value), Media::Json);
-            return decoded.or_else(|e| shown.restored(value, e));
+            return decoded.or_else(|e| shown.restore(value, e));
         }
         // The library of these patches keeps the text of numbers: `1.0` is no integer, and differs from one.
         let decoded = shown.kind.decode(&json::encode_exact(&value), Media::Json);
-        let (value, mut found) = decoded.map_err(|e| shown.refused(e))?;
+        let (value, mut found) = decoded.map_err(|e| shown.refusal(e))?;
         if found.len() > 1
             && let Some((_, ordered)) =
                 shown.whole().and_then(|text| shown.kind.decode(text.as_bytes(), Media::Json).ok())

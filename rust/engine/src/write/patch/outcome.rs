@@ -51,7 +51,7 @@ impl Shown<'_> {
     }
 
     /// Return the error of a result that the decoder rejects: it shows the whole result.
-    pub(super) fn refused(&self, error: Error) -> Error {
+    pub(super) fn refusal(&self, error: Error) -> Error {
         match error {
             Error::Decode(DecodeError::Type(message)) => match self.whole() {
                 Some(outcome) => Error::Patched { message, outcome },
@@ -62,7 +62,7 @@ impl Shown<'_> {
     }
 
     /// Convert the result of a strategic merge patch that no decoder accepts to the type, as Go's conversion does.
-    pub(super) fn restored(&self, mut value: Value, error: Error) -> Result<(Value, Vec<String>)> {
+    pub(super) fn restore(&self, mut value: Value, error: Error) -> Result<(Value, Vec<String>)> {
         let schema = &self.kind.info().schema;
         let Err(DecodeError::Type(_)) = json::decode(schema, &json::encode_any(&value)) else {
             // It is of the type, but the conversion to the internal version refuses it, after the patch was applied.

@@ -1,7 +1,7 @@
 //! The members of an object that a patch changes.
 
 use hydrofoil_codec::json::scan::members;
-use hydrofoil_types::{Seen, SmolStr, Value};
+use hydrofoil_types::{KeySet, SmolStr, Value};
 
 use super::PatchType;
 
@@ -28,7 +28,7 @@ impl Scope {
 
     /// Extract these members from the JSON of an object.
     pub(super) fn cut(&self, text: &[u8]) -> Vec<u8> {
-        let named: Seen<&[u8]> = self.0.iter().map(|known| known.as_bytes()).collect();
+        let named: KeySet<&[u8]> = self.0.iter().map(|known| known.as_bytes()).collect();
         let mut out = vec![b'{'];
         for (name, member) in members(text) {
             let bare = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
@@ -53,7 +53,7 @@ fn by_members(patch: &Value) -> Option<Vec<SmolStr>> {
 
 /// Return the first elements of the paths of a JSON patch.
 fn by_paths(patch: &Value) -> Option<Vec<SmolStr>> {
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     let mut out: Vec<SmolStr> = Vec::new();
     for operation in patch.as_array()? {
         for (key, value) in operation.as_object()? {

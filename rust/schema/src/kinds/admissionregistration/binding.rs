@@ -3,11 +3,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::match_resources;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::selector;
-use crate::rules::table::{self, Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::selector;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

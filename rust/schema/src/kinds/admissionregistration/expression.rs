@@ -3,8 +3,8 @@
 use hydrofoil_cel::{Environment, Named, Output};
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::expression::refuse;
+use hydrofoil_rules::expression::refuse;
+use hydrofoil_types::read::Read;
 
 /// The variables of an expression besides the request.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,18 +1,18 @@
 //! Match conditions of webhooks and policies.
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::expression::{About, Compiler};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 /// `validateMatchConditions`, which may name parameters or not.
 pub(super) fn validate(list: &[Value], params: bool, path: &Path<'_>, causes: &mut Causes) {
     if list.len() > 64 {
         causes.too_many(path, list.len(), 64);
     }
-    let again = Again::of(list, |v| v.text("name"));
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         match condition.text("expression").trim() {
@@ -24,7 +24,7 @@ pub(super) fn validate(list: &[Value], params: bool, path: &Path<'_>, causes: &m
             causes.need(&at.child("name"));
         } else {
             causes.format(&at.child("name"), own, label::key);
-            if again.at(i) {
+            if duplicates.is_repeat(i) {
                 causes.duplicate_str(&at.child("name"), own);
             }
         }

@@ -1,12 +1,12 @@
 //! The resources that a policy or a binding matches.
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use super::rule;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::selector;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::{Read, Write};
 
 /// Fill optional fields.
 pub(super) fn default(resources: &mut Value) {
@@ -43,11 +43,11 @@ pub(super) fn validate(resources: &Value, path: &Path<'_>, causes: &mut Causes) 
             rule::validate(rule, &at, causes);
             let names = rule.list("resourceNames");
             let names_at = at.child("resourceNames");
-            let again = Again::of(names, Whole);
+            let duplicates = Duplicates::of(names, Whole);
             for (j, one) in names.iter().enumerate() {
                 let text = one.as_str().unwrap_or("");
                 causes.format(&names_at.index(j), text, name::path_segment);
-                if again.at(j) {
+                if duplicates.is_repeat(j) {
                     causes.duplicate_str(&names_at.index(j), text);
                 }
             }

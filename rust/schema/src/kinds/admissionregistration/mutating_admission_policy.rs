@@ -5,13 +5,13 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::expression::{About, Compiler};
 use super::policy;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.MutatingAdmissionPolicySpec"),
-    default: |object, _| policy::default(object),
+    default: |_, object, _| policy::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

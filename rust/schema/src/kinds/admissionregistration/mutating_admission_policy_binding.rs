@@ -3,13 +3,13 @@
 
 use super::binding;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 
 /// Version 1alpha1, which has a default action.
 pub(crate) static V1ALPHA1: Strategy = Strategy {
-    default: |object, _| {
+    default: |_, object, _| {
         binding::default(object);
         object.within("spec", |s| s.within("paramRef", |p| p.unset("parameterNotFoundAction", "Deny")));
     },
@@ -19,7 +19,7 @@ pub(crate) static V1ALPHA1: Strategy = Strategy {
 const V1: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.MutatingAdmissionPolicyBindingSpec"),
-    default: |object, _| binding::default(object),
+    default: |_, object, _| binding::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

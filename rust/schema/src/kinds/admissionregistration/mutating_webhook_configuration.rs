@@ -4,12 +4,12 @@ use hydrofoil_types::Value;
 
 use super::webhook;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of(webhook::differ),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,

@@ -4,10 +4,10 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::expression::Compiler;
 use super::{match_conditions, match_resources};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 

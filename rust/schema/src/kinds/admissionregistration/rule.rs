@@ -1,9 +1,9 @@
 //! Rules that select the requests to intercept.
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 
@@ -52,8 +52,8 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
     if list.is_empty() {
         causes.need(path);
     }
-    let mut wild = Seen::default();
-    let mut wild_sub = Seen::default();
+    let mut wild = KeySet::default();
+    let mut wild_sub = KeySet::default();
     // Of the resources without a subresource, the last one decides.
     let mut other = false;
     for (i, resource) in list.iter().enumerate() {

@@ -1,15 +1,15 @@
 //! Validating admission policies (`pkg/registry/admissionregistration/validatingadmissionpolicy/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::expression::{About, Compiler};
 use super::policy;
-use crate::jsonpath::JsonPath;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::conditions;
-use crate::rules::format::label;
+use hydrofoil_jsonpath::JsonPath;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
@@ -17,7 +17,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("admissionregistration.ValidatingAdmissionPolicySpec"),
-    default: |object, _| policy::default(object),
+    default: |_, object, _| policy::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,
@@ -59,12 +59,12 @@ fn validations(object: &Value, compiler: &Compiler, causes: &mut Causes) {
     if audits.len() > 20 {
         causes.invalid(&audit_path, spec.field("auditAnnotations"), "must not have more than 20 auditAnnotations");
     }
-    let again = Again::of(audits, |v| v.text("key"));
+    let duplicates = Duplicates::of(audits, |v| v.text("key"));
     for (i, audit) in audits.iter().enumerate() {
         let at = audit_path.index(i);
         annotation(object, audit, compiler, &at, causes);
         let key = audit.text("key");
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("key"), key);
         }
     }

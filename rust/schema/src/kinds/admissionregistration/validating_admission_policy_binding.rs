@@ -1,17 +1,17 @@
 //! Bindings of validating admission policies
 //! (`pkg/registry/admissionregistration/validatingadmissionpolicybinding/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use super::binding;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.ValidatingAdmissionPolicyBindingSpec"),
-    default: |object, _| binding::default(object),
+    default: |_, object, _| binding::default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     kube_finalizers: false,
@@ -32,11 +32,11 @@ fn actions(spec: &Value, causes: &mut Causes) {
     if list.is_empty() {
         causes.required(&at, "at least one validation action is required");
     }
-    let again = Again::of(list, Whole);
+    let duplicates = Duplicates::of(list, Whole);
     for (i, action) in list.iter().enumerate() {
         let text = action.as_str().unwrap_or("");
         causes.one_of(&at.index(i), text, &["Audit", "Deny", "Warn"]);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.index(i), text);
         }
     }

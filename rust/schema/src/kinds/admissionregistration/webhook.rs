@@ -1,13 +1,13 @@
 //! Rules shared by validating and mutating webhooks.
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use super::{match_conditions, match_resources, rule};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{selector, webhook_client};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{selector, webhook_client};
+use hydrofoil_types::read::{Read, Write};
 
 /// Report whether the webhooks differ, by `reflect.DeepEqual`: empty is not absent.
 pub(super) fn differ(object: &Value, old: &Value) -> bool {
@@ -32,7 +32,7 @@ pub(super) fn validate(object: &Value, old: Option<&Value>, mutating: bool, caus
         before.len() == hooks.len()
             && before.iter().zip(hooks).all(|(a, b)| a.list("matchConditions") == b.list("matchConditions"))
     });
-    let again = Again::of(hooks, |v| v.text("name"));
+    let duplicates = Duplicates::of(hooks, |v| v.text("name"));
     for (i, hook) in hooks.iter().enumerate() {
         validate_one(hook, mutating, &path.index(i), causes);
         if before.is_none() {
@@ -42,7 +42,7 @@ pub(super) fn validate(object: &Value, old: Option<&Value>, mutating: bool, caus
         }
         let at = path.index(i);
         review_versions(hook, &at, causes);
-        if again.at(i) && !hook.text("name").is_empty() {
+        if duplicates.is_repeat(i) && !hook.text("name").is_empty() {
             causes.duplicate_str(&at.child("name"), hook.text("name"));
         }
     }
@@ -55,10 +55,10 @@ fn review_versions(hook: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.required(&at, "must specify one of v1, v1beta1");
     }
     let mut accepted = false;
-    let again = Again::of(versions, Whole);
+    let duplicates = Duplicates::of(versions, Whole);
     for (i, version) in versions.iter().enumerate() {
         let text = version.as_str().unwrap_or("");
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.invalid_str(&at.index(i), text, "duplicate version");
             continue;
         }
@@ -71,7 +71,7 @@ fn review_versions(hook: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 fn validate_one(hook: &Value, mutating: bool, path: &Path<'_>, causes: &mut Causes) {
-    qualified(hook.text("name"), &path.child("name"), causes);
+    fully_qualified_name(hook.text("name"), &path.child("name"), causes);
     let at = path.child("rules");
     for (i, rule) in hook.list("rules").iter().enumerate() {
         rule::validate(rule, &at.index(i), causes);
@@ -102,7 +102,7 @@ fn validate_one(hook: &Value, mutating: bool, path: &Path<'_>, causes: &mut Caus
 }
 
 /// `IsFullyQualifiedName`.
-fn qualified(text: &str, at: &Path<'_>, causes: &mut Causes) {
+fn fully_qualified_name(text: &str, at: &Path<'_>, causes: &mut Causes) {
     if text.is_empty() {
         return causes.need(at);
     }

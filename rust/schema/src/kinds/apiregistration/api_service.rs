@@ -3,12 +3,12 @@
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use crate::kind::{Kind, MetadataOrder, NameRule, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::text::condition;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{data, meta};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::text::condition;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{data, meta};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Other,
@@ -16,8 +16,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     status_resets_metadata: true,
     reset_fields: reset_metadata,
-    default: |object, _| default(object),
-    prepare_create,
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, now| prepare_create(object, now),
     metadata_order: MetadataOrder::Own,
     kube_finalizers: false,
     validate: |req, object, causes| validate(req.kind, object, causes),

@@ -4,10 +4,10 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::table::text::{grouped, lower};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::table::text::{group_resource, lower};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
@@ -42,7 +42,7 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         || "<none>".to_owned(),
         |o| {
             let group = o.text("apiVersion").split_once('/').map_or("", |(group, _)| group);
-            match grouped(o.text("kind"), group).as_str() {
+            match group_resource(o.text("kind"), group).as_str() {
                 "" => o.text("name").to_owned(),
                 kind => format!("{}/{}", lower(kind), o.text("name")),
             }

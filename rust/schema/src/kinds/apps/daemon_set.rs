@@ -2,35 +2,37 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
-use hydrofoil_types::{Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::{pod_template, selector, workload_status};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::{pod_template, selector, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("apps.DaemonSetSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
     conversion_refusal,
-    of_nothing,
+    defaults_of_empty_object,
     converted_annotation: Some(KEY),
-    prepare_create: |object, _| prepare_create(object),
-    prepare_update,
-    prepare_status: |object, old, _| prepare_status(object, old),
-    validate: |_, object, causes| validate(object.field("spec"), causes),
+    prepare_create: |_, object, _| prepare_create(object),
+    prepare_update: |_, object, old| prepare_update(object, old),
+    prepare_status: |_, object, old, _| prepare_status(object, old),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,
-    warn_create: workload::warn,
-    warn_update: |object, old, out| {
+    warn_create: |_, object, out| workload::warn(object, out),
+    warn_update: |_, object, old, out| {
         let template = |of: &Value| of.field("metadata").field("annotations").text(KEY).to_owned();
         if template(object) != template(old) {
             workload::warn(object, out);
@@ -52,7 +54,7 @@ fn default(object: &mut Value) {
     workload::default_amounts(strategy);
     spec.unset("revisionHistoryLimit", 10);
     workload::default_template(spec);
-    of_nothing(object);
+    defaults_of_empty_object(object);
 }
 
 /// The annotation that keeps the generation of the template (`DeprecatedTemplateGeneration`).
@@ -91,7 +93,7 @@ fn prepare_status(object: &mut Value, old: &Value) {
 }
 
 /// Set the annotation that decoding and encoding alone add.
-fn of_nothing(object: &mut Value) {
+fn defaults_of_empty_object(object: &mut Value) {
     if !object.field("metadata").field("annotations").has(KEY) {
         set_generation(object, 0);
     }
@@ -109,7 +111,7 @@ fn set_generation(object: &mut Value, generation: i64) {
     }
 }
 
-fn validate(spec: &Value, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, causes: &mut Causes) {
     let (labels, at) = (spec.field("template").field("metadata").field("labels"), SPEC.child("template"));
     let before = causes.len();
     selector::label_selector(spec.field("selector"), &SPEC.child("selector"), causes);
@@ -120,7 +122,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
         let detail = "empty selector is invalid for daemonset";
         causes.invalid_internal(&SPEC.child("selector"), "*meta.LabelSelector", s, detail);
     }
-    pod_template::validate::template(spec.field("template"), &at, causes);
+    pod_template::validate::template(release, spec.field("template"), &at, causes);
     workload::always(spec.field("template"), "DaemonSet", &at, causes);
     counts(spec, &["minReadySeconds"], &SPEC, causes);
     strategy(spec.field("updateStrategy"), &SPEC.child("updateStrategy"), causes);
@@ -160,7 +162,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
         return validate_status(object.field("status"), old.field("status"), causes);
     }
     workload::same_selector(object.field("spec"), old.field("spec"), &SPEC, causes);
-    validate(object.field("spec"), causes);
+    validate(req.release(), object.field("spec"), causes);
 }
 
 /// `validateDaemonSetStatus`.

@@ -2,14 +2,16 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::workload_status;
-use crate::{Request, internal};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::workload_status;
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -18,14 +20,14 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     reset_fields: |subresource| (subresource == "status").then_some(&[&["spec"], &["metadata", "labels"]]),
     has_status: true,
     generation: GenerationRule::of(differs),
-    default: |object, _| default(object),
-    drop_disabled: workload::drop_disabled,
-    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
-    prepare_status: |object, old, _| object.make("metadata").copy_from(old.field("metadata"), "labels"),
-    validate: |_, object, causes| validate(object.field("spec"), causes),
+    default: |_, object, _| default(object),
+    drop_disabled: workload::drop_disabled_replicas,
+    defaults_of_empty_object: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    prepare_status: |_, object, old, _| object.make("metadata").copy_from(old.field("metadata"), "labels"),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,
-    warn_create: workload::warn_named,
-    warn_update: workload::warn_update,
+    warn_create: |_, object, out| workload::warn_named(object, out),
+    warn_update: |_, object, old, out| workload::warn_update(object, old, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -52,14 +54,14 @@ fn differs(object: &Value, old: &Value) -> bool {
         || !same_field(object.field("metadata"), old.field("metadata"), "annotations")
 }
 
-fn validate(spec: &Value, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, causes: &mut Causes) {
     const WORDS: Words = Words {
         empty: "empty selector is invalid for deployment",
         invalid: "invalid label selector",
         noun: "ReplicaSet",
     };
     counts(spec, &["replicas"], &SPEC, causes);
-    workload::selected_template(spec, &WORDS, &SPEC, causes);
+    workload::selected_template(release, spec, &WORDS, &SPEC, causes);
     strategy(spec.field("strategy"), &SPEC.child("strategy"), causes);
     counts(spec, &["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], &SPEC, causes);
     if let Some(deadline) = spec.opt_int("progressDeadlineSeconds")
@@ -103,7 +105,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     if req.subresource == "status" {
         return validate_status(object.field("status"), old.field("status"), causes);
     }
-    validate(object.field("spec"), causes);
+    validate(req.release(), object.field("spec"), causes);
     workload::same_selector(object.field("spec"), old.field("spec"), &SPEC, causes);
 }
 

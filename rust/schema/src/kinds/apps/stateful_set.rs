@@ -1,17 +1,18 @@
 //! Stateful sets (`pkg/registry/apps/statefulset/strategy.go`).
 
-use hydrofoil_types::{Causes, Path, Seen, SmolStr, Value};
+use hydrofoil_types::{Causes, KeySet, Path, SmolStr, Value};
 
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, NameRule, Strategy};
 use crate::kinds::core::persistent_volume_claim;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
-use crate::rules::{pod_template, volume_claim, workload_status};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{pod_template, volume_claim, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -20,18 +21,18 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_scale: true,
     has_status: true,
     generation: GenerationRule::of_spec("apps.StatefulSetSpec"),
-    default: |object, _| default(object),
+    default: |release, object, _| default(release, object),
     drop_disabled,
-    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
-    validate: |_, object, causes| validate(object.field("spec"), Tolerates::default(), causes),
+    defaults_of_empty_object: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), Tolerates::default(), causes),
     validate_update,
-    warn_create: warn,
-    warn_update,
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, old, out| warn_update(object, old, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
 
-fn default(object: &mut Value) {
+fn default(release: Release, object: &mut Value) {
     let spec = object.make("spec");
     spec.fill("podManagementPolicy", "OrderedReady");
     let strategy = spec.make("updateStrategy");
@@ -39,7 +40,12 @@ fn default(object: &mut Value) {
         strategy.put("type", "RollingUpdate");
         strategy.make("rollingUpdate");
     }
-    strategy.within("rollingUpdate", |r| r.unset("partition", 0));
+    strategy.within("rollingUpdate", |r| {
+        r.unset("partition", 0);
+        if release.enabled(Gate::MaxUnavailableStatefulSet) {
+            r.unset("maxUnavailable", 1);
+        }
+    });
     let retention = spec.make("persistentVolumeClaimRetentionPolicy");
     retention.fill("whenDeleted", "Retain");
     retention.fill("whenScaled", "Retain");
@@ -55,12 +61,14 @@ fn default(object: &mut Value) {
 }
 
 /// Drop the disabled fields of a stateful set.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    workload::drop_disabled(object, old);
-    drop_max_unavailable(object, old);
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    workload::drop_disabled(release, object, old);
+    if !release.enabled(Gate::MaxUnavailableStatefulSet) {
+        drop_max_unavailable(object, old);
+    }
 }
 
-/// `MaxUnavailableStatefulSet`.
+/// Drop the number of pods that may be absent, unless the old object has one.
 fn drop_max_unavailable(object: &mut Value, old: Option<&Value>) {
     let used =
         old.is_some_and(|o| o.field("spec").field("updateStrategy").field("rollingUpdate").has("maxUnavailable"));
@@ -71,7 +79,7 @@ fn drop_max_unavailable(object: &mut Value, old: Option<&Value>) {
     }
 }
 
-fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
     const WORDS: Words = Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
     let at = SPEC.child("podManagementPolicy");
     match spec.text("podManagementPolicy") {
@@ -93,7 +101,7 @@ fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
         causes.not_negative(&at.child("start"), ordinals.int("start"));
     }
     if !tolerates.stored && !spec.zero("serviceName") {
-        causes.format(&SPEC.child("serviceName"), spec.text("serviceName"), crate::rules::format::name::label);
+        causes.format(&SPEC.child("serviceName"), spec.text("serviceName"), hydrofoil_rules::format::name::label);
     }
     let mut filled = spec.clone();
     // The controller sets both for each pod.
@@ -101,15 +109,15 @@ fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
         pod.drop("hostname");
         pod.drop("subdomain");
     });
-    mounted(&mut filled);
+    mount_claims(&mut filled);
     if workload::selector(&filled, &WORDS, &SPEC, causes) {
         let at = SPEC.child("template");
-        workload::selected(filled.field("template"), filled.field("selector"), &at, causes);
+        workload::check_selected(filled.field("template"), filled.field("selector"), &at, causes);
         if !tolerates.template {
-            pod_template::validate::template(filled.field("template"), &at, causes);
+            pod_template::validate::template(release, filled.field("template"), &at, causes);
         }
         // Upstream validates these again, also where the template is tolerated.
-        pod_template::validate::template_metadata(filled.field("template"), &at, causes);
+        pod_template::validate::template_metadata(release, filled.field("template"), &at, causes);
     }
     workload::always(spec.field("template"), WORDS.noun, &SPEC.child("template"), causes);
 }
@@ -124,13 +132,13 @@ struct Tolerates {
 }
 
 /// Add the claims to the volumes of the pods, in front of those of the template.
-fn mounted(spec: &mut Value) {
+fn mount_claims(spec: &mut Value) {
     let mut claims: Vec<Value> =
         spec.list("volumeClaimTemplates").iter().map(|c| Value::from(c.field("metadata").text("name"))).collect();
     if claims.is_empty() {
         return;
     }
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     claims.retain(|c| seen.insert(SmolStr::new(c.as_str().unwrap_or(""))));
     let pod = spec.make("template").make("spec");
     let mut volumes: Vec<Value> = claims
@@ -202,9 +210,9 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     let (new, old) = (object.field("spec"), old.field("spec"));
     let mut tolerates = Tolerates { stored: true, template: false };
     let mut found = Causes::new();
-    validate(old, tolerates, &mut found);
+    validate(req.release(), old, tolerates, &mut found);
     tolerates.template = !found.is_empty();
-    validate(new, tolerates, causes);
+    validate(req.release(), new, tolerates, causes);
     let mut munged = new.clone();
     for key in MUTABLE {
         munged.copy_from(old, key);

@@ -3,9 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::review;
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataOrder, Strategy};
-use crate::read::Read;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_order: MetadataOrder::Own,

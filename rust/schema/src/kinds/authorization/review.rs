@@ -2,10 +2,10 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 /// The internal type of the attributes of paths that are not resources.

@@ -4,7 +4,7 @@ use hydrofoil_types::{Causes, Value};
 
 use super::review;
 use crate::kind::{MetadataOrder, Strategy};
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_order: MetadataOrder::Own,

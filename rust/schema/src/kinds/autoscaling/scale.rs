@@ -3,10 +3,10 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::Strategy;
-use crate::read::Read;
-use crate::rules::check::{Check, NOT_NEGATIVE};
-use crate::rules::table::default::{CREATED, NAME};
-use crate::rules::table::{Subject, cells, column};
+use hydrofoil_rules::check::{Check, NOT_NEGATIVE};
+use hydrofoil_rules::table::default::{CREATED, NAME};
+use hydrofoil_rules::table::{Subject, cells, column};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

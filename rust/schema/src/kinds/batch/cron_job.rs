@@ -5,28 +5,29 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::job;
 use crate::Request;
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::cron;
-use crate::rules::hostname;
-use crate::rules::pod_template::gates;
-use crate::rules::table::text::{containers, deref};
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::workload::{self, counts};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::cron;
+use hydrofoil_rules::hostname;
+use hydrofoil_rules::pod_template::gates;
+use hydrofoil_rules::table::text::{containers, deref};
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("batch.CronJobSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled,
     metadata_on_status: &[],
-    validate: |_, object, causes| validate(object, causes),
+    validate: |req, object, causes| validate(req.release(), object, causes),
     validate_update,
-    warn_create: |object, out| {
+    warn_create: |_, object, out| {
         hostname::warn(object, "Pod names and hostnames", out);
         warn(object, out);
     },
-    warn_update,
+    warn_update: |_, object, old, out| warn_update(object, old, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -42,11 +43,11 @@ fn default(object: &mut Value) {
 }
 
 /// Drop the disabled fields of a cron job.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     object.within("spec", |s| {
         s.within("jobTemplate", |t| {
             t.within("spec", |s| {
-                gates::template(s, old.map(|o| o.field("spec").field("jobTemplate").field("spec")));
+                gates::template(release, s, old.map(|o| o.field("spec").field("jobTemplate").field("spec")));
             });
         });
     });
@@ -55,8 +56,8 @@ fn drop_disabled(object: &mut Value, old: Option<&Value>) {
 const SPEC: Path<'static> = Path::new("spec");
 
 /// `ValidateCronJobCreate`, but for the metadata.
-fn validate(object: &Value, causes: &mut Causes) {
-    spec(object.field("spec"), None, causes);
+fn validate(release: Release, object: &Value, causes: &mut Causes) {
+    spec(release, object.field("spec"), None, causes);
     let name = object.field("metadata").text("name");
     if name.len() > 52 {
         // Eleven characters are left for the names of jobs.
@@ -66,11 +67,11 @@ fn validate(object: &Value, causes: &mut Causes) {
 
 fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if req.subresource.is_empty() {
-        spec(object.field("spec"), Some(old.field("spec")), causes);
+        spec(req.release(), object.field("spec"), Some(old.field("spec")), causes);
     }
 }
 
-fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
+fn spec(release: Release, spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     let at = SPEC.child("schedule");
     let schedule = spec.text("schedule");
     if schedule.is_empty() {
@@ -87,7 +88,7 @@ fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     let policy = spec.text("concurrencyPolicy");
     causes.one_of_required(&SPEC.child("concurrencyPolicy"), policy, &["Allow", "Forbid", "Replace"]);
     let at = SPEC.child("jobTemplate");
-    job::validate::template(spec.field("jobTemplate"), &at, causes);
+    job::validate::template(release, spec.field("jobTemplate"), &at, causes);
     counts(spec, &["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], &SPEC, causes);
 }
 

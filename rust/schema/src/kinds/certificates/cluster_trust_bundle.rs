@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use hydrofoil_types::{Causes, Path, Value};
 use hydrofoil_x509::{Certificate, pem};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataOrder, NameRule, Request, Strategy};
-use crate::read::Read;
-use crate::rules::format::name;
-use crate::rules::meta;
-use crate::rules::signer::signer;
-use crate::rules::table::text::or;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::meta;
+use hydrofoil_rules::signer::signer;
+use hydrofoil_rules::table::text::or;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 const METADATA: Path<'static> = Path::new("metadata");
 const SPEC: Path<'static> = Path::new("spec");
@@ -35,7 +35,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 /// `ValidateClusterTrustBundle` without the bundle itself.
 fn validate(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     let of = object.field("spec").text("signerName");
-    meta::named(req.kind, object, &METADATA, |own, bad| own_name(of, own, bad), causes);
+    meta::create_named(req.kind, object, &METADATA, |own, bad| own_name(of, own, bad), causes);
     if !of.is_empty() {
         signer(of, &SPEC.child("signerName"), causes);
     }

@@ -3,11 +3,12 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::Strategy;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::table::{Subject, cells};
-use crate::rules::workload::counts;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::workload::counts;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -51,8 +52,10 @@ pub(super) fn strategy(strategy: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Drop the fields of `CoordinatedLeaderElection`.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    crate::rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    if !release.enabled(Gate::CoordinatedLeaderElection) {
+        hydrofoil_rules::gates::drop_unused(object, old, &["strategy", "preferredHolder"]);
+    }
 }
 
 /// `printLease`.

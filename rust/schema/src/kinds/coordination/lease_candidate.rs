@@ -3,14 +3,14 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::lease;
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataOrder, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::format::version::Version;
-use crate::rules::meta;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::format::version::Version;
+use hydrofoil_rules::meta;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -20,7 +20,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_order: MetadataOrder::Own,
     kube_finalizers: false,
     validate: |req, object, causes| {
-        meta::named(req.kind, object, &Path::new("metadata"), name::config_key, causes);
+        meta::create_named(req.kind, object, &Path::new("metadata"), name::config_key, causes);
         validate(object.field("spec"), causes);
     },
     validate_update: |_, object, old, causes| {

@@ -3,9 +3,9 @@
 use hydrofoil_types::Value;
 
 use crate::kind::Strategy;
-use crate::read::Read;
-use crate::rules::table::text::condition;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::table::text::condition;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy { row: Some(row), ..Strategy::DEFAULT };
 

@@ -5,11 +5,11 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::Strategy;
-use crate::read::Read;
-use crate::rules::check::{Check, NAMELESS};
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{data, meta};
+use hydrofoil_rules::check::{Check, NAMELESS};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{data, meta};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate(object, causes),

@@ -5,20 +5,20 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write, same_field};
-use crate::rules::address::{self, usable};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, label, name};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::address::{self, usable};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     validate: |_, object, causes| validate(object, None, causes),
     validate_update: |_, object, old, causes| validate(object, Some(old), causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

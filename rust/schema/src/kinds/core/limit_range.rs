@@ -1,18 +1,18 @@
 //! Limit ranges (`pkg/registry/core/limitrange/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Quantity, Seen, Value};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Quantity, Value};
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::quantities::{fill_list, resource_list};
-use crate::rules::resource::{self, quantity};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::quantities::{fill_list, resource_list};
+use hydrofoil_rules::resource::{self, quantity};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,
-    default: |object, _| default(object),
-    prepare_create: |object, _| random_name(object),
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, _| random_name(object),
     metadata_on_update: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     ..Strategy::DEFAULT
@@ -51,7 +51,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     let spec = Path::new("spec");
     let path = spec.child("limits");
     let limits = object.field("spec").list("limits");
-    let again = Again::of(limits, |v| v.text("type"));
+    let duplicates = Duplicates::of(limits, |v| v.text("type"));
     for (i, limit) in limits.iter().enumerate() {
         let at = path.index(i);
         let kind = limit.text("type");
@@ -61,7 +61,7 @@ fn validate(object: &Value, causes: &mut Causes) {
         if causes.len() == before && !kind.contains('/') && !known {
             causes.invalid_str(&at.child("type"), kind, "must be a standard limit type or fully qualified");
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
         item(limit, kind, &at, causes);
@@ -93,7 +93,7 @@ fn item(limit: &Value, kind: &str, path: &Path<'_>, causes: &mut Causes) {
         causes.required(&path.child("limits"), detail);
     }
     names("maxLimitRequestRatio", causes);
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     let mut keys: Vec<&str> = Vec::new();
     for list in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
         if kind == "Pod" && list.starts_with("default") {

@@ -4,20 +4,20 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use crate::Request;
 use crate::kind::{MetadataCheck, NameRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Label,
     returns_deleted_object: true,
     has_status: true,
     reset_fields: |subresource| (subresource == "finalize").then_some(&[&["status"]]),
-    default: |object, _| default(object),
-    prepare_create: |object, _| prepare_create(object),
-    prepare_update,
-    prepare_subresource: finalize,
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, _| prepare_create(object),
+    prepare_update: |_, object, old| prepare_update(object, old),
+    prepare_subresource: |_, subresource, object, old, now| finalize(subresource, object, old, now),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |req, object, _, causes| validate_update(req, object, causes),

@@ -3,25 +3,26 @@
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole, notation};
+use hydrofoil_types::{CauseReason, Causes, Duplicates, Path, Value, Whole, notation};
 
-use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, json, label};
-use crate::rules::pod_template::validate::taint_effect;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::or;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{address, resource};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, json, label};
+use hydrofoil_rules::pod_template::validate::taint_effect;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::or;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{address, resource};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     creates_status: true,
-    prepare_create: |object, _| drop_config(object),
-    prepare_status: |object, _, _| drop_config(object),
-    default: |object, _| default(object),
+    prepare_create: |_, object, _| drop_config(object),
+    prepare_status: |_, object, _, _| drop_config(object),
+    default: |_, object, _| default(object),
     drop_disabled,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
@@ -31,8 +32,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
         }
         validate_update(object, old, causes);
     },
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -67,9 +68,13 @@ fn drop_config(object: &mut Value) {
     object.within("status", |status| status.drop("config"));
 }
 
-/// Drop the source of `DynamicKubeletConfig`, which was removed.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    crate::rules::gates::drop_unused(object, old, &["configSource"]);
+/// Drop the features that a node declares, and the source of `DynamicKubeletConfig`, which was removed.
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    hydrofoil_rules::gates::drop_unused(object, old, &["configSource"]);
+    let declares = || old.is_some_and(|o| !o.field("status").list("declaredFeatures").is_empty());
+    if !release.enabled(Gate::NodeDeclaredFeatures) && !declares() {
+        object.within("status", |status| status.drop("declaredFeatures"));
+    }
 }
 
 const SPEC: Path<'static> = Path::new("spec");
@@ -100,14 +105,14 @@ fn validate(object: &Value, causes: &mut Causes) {
             );
             causes.push(&at, CauseReason::Internal, message);
         }
-        let v6 = parsed.iter().flatten().filter(|(a, n)| !ip::is_v4(ip::masked(*a, *n))).count();
+        let v6 = parsed.iter().flatten().filter(|(a, n)| !ip::is_v4(ip::network(*a, *n))).count();
         let mixed = parsed.iter().all(Option::is_some) && v6 > 0 && v6 < parsed.len();
         if !mixed || cidrs.len() > 2 {
             let detail = "may specify no more than one CIDR for each IP family";
             causes.invalid(&at, object.field("spec").field("podCIDRs"), detail);
         }
     }
-    declared(object, causes);
+    declared_features(object, causes);
 }
 
 /// `ValidateNodeSpecificAnnotations`: taints and pods to avoid, as JSON.
@@ -147,7 +152,7 @@ fn annotations(object: &Value, causes: &mut Causes) {
 
 /// `validateNodeTaints`, which upstream reports under the metadata.
 fn taints(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |t| (t.text("key"), t.text("effect")));
+    let duplicates = Duplicates::of(list, |t| (t.text("key"), t.text("effect")));
     for (i, taint) in list.iter().enumerate() {
         let at = path.index(i);
         causes.format(&at.child("key"), taint.text("key"), label::key);
@@ -157,7 +162,7 @@ fn taints(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
             causes.invalid_str(&at.child("value"), taint.text("value"), &wrong.join(";"));
         }
         taint_effect(taint.text("effect"), false, &at.child("effect"), causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             let shown = internal::json("core.Taint", taint);
             let message = format!("Duplicate value: {shown}: taints must be unique by key and effect pair");
             causes.push(&at, CauseReason::Duplicate, message);
@@ -175,7 +180,7 @@ fn resources(object: &Value, causes: &mut Causes) {
 }
 
 /// Validate the declared features of a node: sorted, distinct names.
-fn declared(object: &Value, causes: &mut Causes) {
+fn declared_features(object: &Value, causes: &mut Causes) {
     let list = object.field("status").list("declaredFeatures");
     let path = STATUS.child("declaredFeatures");
     for (i, feature) in list.iter().enumerate() {
@@ -209,12 +214,12 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
     const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
     annotations(object, causes);
     resources(object, causes);
-    declared(object, causes);
+    declared_features(object, causes);
     let at = STATUS.child("addresses");
     let addresses = object.field("status").list("addresses");
-    let again = Again::of(addresses, Whole);
+    let duplicates = Duplicates::of(addresses, Whole);
     for (i, address) in addresses.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_internal(&at.index(i), "core.NodeAddress", address);
         }
     }

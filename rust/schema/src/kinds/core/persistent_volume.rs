@@ -3,27 +3,28 @@
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use crate::Request;
-use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::IMMUTABLE;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::{self, deref};
-use crate::rules::table::{Subject, cells, volume};
-use crate::rules::volume_source::shared_sources;
-use crate::rules::{meta, node_label, persistent_volume, volume_claim};
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::Gate;
+use hydrofoil_rules::check::IMMUTABLE;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::{self, deref};
+use hydrofoil_rules::table::{Subject, cells, volume};
+use hydrofoil_rules::volume_source::shared_sources;
+use hydrofoil_rules::{meta, node_label, persistent_volume, volume_claim};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
-    prepare_create,
-    prepare_status,
+    default: |_, object, _| default(object),
+    prepare_create: |_, object, now| prepare_create(object, now),
+    prepare_status: |_, object, old, now| prepare_status(object, old, now),
     metadata_on_update: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -171,7 +172,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     if new.text("volumeMode") != before.text("volumeMode") {
         causes.invalid(&Path::new("volumeMode"), new.field("volumeMode"), IMMUTABLE);
     }
-    if before.has("nodeAffinity") {
+    if before.has("nodeAffinity") && !req.release().enabled(Gate::MutablePVNodeAffinity) {
         node_affinity(new.field("nodeAffinity"), before.field("nodeAffinity"), causes);
     }
     let class = "volumeAttributesClassName";

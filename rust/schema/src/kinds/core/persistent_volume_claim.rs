@@ -2,27 +2,29 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use crate::Request;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::label;
-use crate::rules::quantities::resource_list;
-use crate::rules::table::text::{self, deref};
-use crate::rules::table::{Subject, cells, volume};
-use crate::rules::{resource, volume_claim};
-use crate::{Request, internal};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::table::text::{self, deref};
+use hydrofoil_rules::table::{Subject, cells, volume};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{resource, volume_claim};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
-    prepare_create: |object, _| prepare_create(object),
+    default: |_, object, _| default(object),
+    prepare_create: |release, object, _| prepare_create(release, object),
     prepare_update,
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     validate: |_, object, causes| volume_claim::validate(object.field("spec"), &Path::new("spec"), causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -38,20 +40,20 @@ pub(crate) fn default(object: &mut Value) {
 }
 
 /// `PrepareForCreate`.
-fn prepare_create(object: &mut Value) {
+fn prepare_create(release: Release, object: &mut Value) {
     object.make("status").put("phase", "Pending");
-    normalize_sources(object.make("spec"), &Value::Null);
+    normalize_sources(release, object.make("spec"), &Value::Null);
 }
 
 /// `PrepareForUpdate`.
-fn prepare_update(object: &mut Value, old: &Value) {
-    normalize_sources(object.make("spec"), old.field("spec"));
+fn prepare_update(release: Release, object: &mut Value, old: &Value) {
+    normalize_sources(release, object.make("spec"), old.field("spec"));
 }
 
 /// `NormalizeDataSources`: either field fills the other.
-fn normalize_sources(spec: &mut Value, old: &Value) {
-    // CrossNamespaceVolumeDataSource is off.
-    if !spec.field("dataSourceRef").zero("namespace") && !old.has("dataSourceRef") {
+fn normalize_sources(release: Release, spec: &mut Value, old: &Value) {
+    let crosses = !spec.field("dataSourceRef").zero("namespace");
+    if crosses && !release.enabled(Gate::CrossNamespaceVolumeDataSource) && !old.has("dataSourceRef") {
         spec.drop("dataSourceRef");
     }
     // EnforceDataSourceBackwardsCompatibility: alone, the old field of a new claim allows claims and snapshots only.

@@ -3,21 +3,22 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::text::containers;
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::{pod_template, workload};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::table::text::containers;
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::{pod_template, workload};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     generation: GenerationRule::of(|new, old| {
-        !crate::internal::same("core.PodTemplateSpec", new.field("template"), old.field("template"))
+        !hydrofoil_internal::same("core.PodTemplateSpec", new.field("template"), old.field("template"))
     }),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: pod_template::gates::template,
-    validate: |_, object, causes| validate(object, causes),
-    warn_create: warn,
-    warn_update: |object, old, out| {
+    validate: |req, object, causes| validate(req.release(), object, causes),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, old, out| {
         if workload::has_new_generation(object, old) {
             warn(object, out);
         }
@@ -32,8 +33,8 @@ fn default(object: &mut Value) {
     pod_template::default::template(object, "template");
 }
 
-fn validate(object: &Value, causes: &mut Causes) {
-    pod_template::validate::template(object.field("template"), &Path::new("template"), causes);
+fn validate(release: Release, object: &Value, causes: &mut Causes) {
+    pod_template::validate::template(release, object.field("template"), &Path::new("template"), causes);
 }
 
 fn warn(object: &Value, out: &mut Vec<String>) {

@@ -4,11 +4,12 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::kind::{GenerationRule, NameRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{self, Subject};
-use crate::rules::workload::{self, counts};
-use crate::rules::{pod_template, workload_status};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{self, Subject};
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_rules::{pod_template, workload_status};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -17,13 +18,13 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_scale: true,
     has_status: true,
     generation: GenerationRule::of_spec("core.ReplicationControllerSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
-    validate: |_, object, causes| validate(object.field("spec"), causes),
+    validate: |req, object, causes| validate(req.release(), object.field("spec"), causes),
     validate_update,
-    warn_create: workload::warn_named,
+    warn_create: |_, object, out| workload::warn_named(object, out),
     // Upstream passes the two templates the other way round.
-    warn_update: |object, old, out| {
+    warn_update: |_, object, old, out| {
         if workload::has_new_generation(object, old) {
             workload::warn(old, out);
         }
@@ -50,7 +51,7 @@ fn validate_update(req: &Request<'_>, object: &Value, _old: &Value, causes: &mut
     if req.subresource == "status" {
         return workload_status::replicas(object.field("status"), causes);
     }
-    validate(object.field("spec"), causes);
+    validate(req.release(), object.field("spec"), causes);
 }
 
 /// `printReplicationController`.
@@ -58,7 +59,7 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
     table::replicas::row(of, table::selector::labels(of.spec(), "selector"))
 }
 
-fn validate(spec: &Value, causes: &mut Causes) {
+fn validate(release: Release, spec: &Value, causes: &mut Causes) {
     counts(spec, &["minReadySeconds"], &SPEC, causes);
     if spec.zero("selector") {
         causes.need(&SPEC.child("selector"));
@@ -73,6 +74,6 @@ fn validate(spec: &Value, causes: &mut Causes) {
     if !spec.entries("selector").all(|(k, v)| labels.get(k) == Some(v)) {
         workload::mismatch(labels, &at, causes);
     }
-    pod_template::validate::template(template, &at, causes);
+    pod_template::validate::template(release, template, &at, causes);
     workload::always(template, "ReplicationController", &at, causes);
 }

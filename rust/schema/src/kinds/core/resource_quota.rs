@@ -5,21 +5,21 @@ use std::collections::HashMap;
 use hydrofoil_types::{Cause, Causes, Path, Value};
 
 use crate::Request;
-use crate::internal::InternalCauses;
 use crate::kind::Strategy;
-use crate::read::{Read, Write};
-use crate::rules::check::IMMUTABLE;
-use crate::rules::quantities::resource_list;
-use crate::rules::resource;
-use crate::rules::table::{Subject, cells, text};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::IMMUTABLE;
+use hydrofoil_rules::quantities::resource_list;
+use hydrofoil_rules::resource;
+use hydrofoil_rules::table::{Subject, cells, text};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     has_status: true,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
+    warn_create: |_, object, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };

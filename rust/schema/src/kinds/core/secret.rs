@@ -7,20 +7,20 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::kind::Strategy;
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{data, meta};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{data, meta};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     after_decode,
-    prepare_update,
+    prepare_update: |_, object, old| prepare_update(object, old),
     validate: |_, object, causes| validate(object, causes),
     validate_update,
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -123,7 +123,7 @@ fn validate(object: &Value, causes: &mut Causes) {
 fn json(data: &Value, key: &str, causes: &mut Causes) {
     let Some(text) = data.opt(key).and_then(Value::as_str) else { return };
     let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
-    if let Some(problem) = crate::rules::format::json::object_problem(&bytes) {
+    if let Some(problem) = hydrofoil_rules::format::json::object_problem(&bytes) {
         causes.invalid_str(&DATA.key(key), "<secret contents redacted>", &problem);
     }
 }

@@ -3,16 +3,16 @@
 use hydrofoil_types::Value;
 
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
-    prepare_create: |object, _| clean_secret_references(object),
-    prepare_update: |object, _| clean_secret_references(object),
+    prepare_create: |_, object, _| clean_secret_references(object),
+    prepare_update: |_, object, _| clean_secret_references(object),
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
-    warn_create: warn,
-    warn_update,
-    row: Some(crate::rules::table::text::name_and_age),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, old, out| warn_update(object, old, out),
+    row: Some(hydrofoil_rules::table::text::name_and_age),
     ..Strategy::DEFAULT
 };
 

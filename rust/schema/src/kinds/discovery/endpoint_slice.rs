@@ -1,20 +1,20 @@
 //! Endpoint slices (`pkg/registry/discovery/endpointslice/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use crate::internal;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::{Read, Write, same, same_field};
-use crate::rules::address::{self, usable};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{ip, label, name};
-use crate::rules::table::text::{deref, first_three};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::address::{self, usable};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::table::text::{deref, first_three};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same, same_field};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of(differs),
-    default: |object, _| default(object),
-    drop_disabled: |object, old| {
+    default: |_, object, _| default(object),
+    drop_disabled: |_, object, old| {
         if old.is_none() {
             drop_topology(object);
         }
@@ -30,13 +30,13 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_status: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, None, causes),
     validate_update: |_, object, old, causes| validate(object, Some(old), causes),
-    warn_create: |object, out| {
+    warn_create: |_, object, out| {
         if object.text("addressType") == "FQDN" {
             out.push("spec.addressType: FQDN endpoints are deprecated".into());
         }
         warn(object, out);
     },
-    warn_update: |object, _, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -140,18 +140,19 @@ fn endpoint_of(endpoint: &Value, kind: &str, path: &Path<'_>, causes: &mut Cause
     }
     if let Some(hints) = endpoint.opt("hints") {
         let at = path.child("hints");
-        for (key, format) in [("forZones", label::value as crate::rules::format::Format), ("forNodes", name::subdomain)]
+        for (key, format) in
+            [("forZones", label::value as hydrofoil_rules::format::Format), ("forNodes", name::subdomain)]
         {
             let list = hints.list(key);
             let at = at.child(key);
             if list.len() > 8 {
                 causes.too_many(&at, list.len(), 8);
             }
-            let again = Again::of(list, |v| v.text("name"));
+            let duplicates = Duplicates::of(list, |v| v.text("name"));
             for (i, hint) in list.iter().enumerate() {
                 let at = at.index(i);
                 let own = hint.text("name");
-                if again.at(i) {
+                if duplicates.is_repeat(i) {
                     causes.duplicate_str(&at.child("name"), own);
                 }
                 causes.format(&at.child("name"), own, format);
@@ -189,14 +190,14 @@ fn ports(ports: &[Value], causes: &mut Causes) {
     if ports.len() > 20_000 {
         return causes.too_many(&path, ports.len(), 20_000);
     }
-    let again = Again::of(ports, |v| v.text("name"));
+    let duplicates = Duplicates::of(ports, |v| v.text("name"));
     for (i, port) in ports.iter().enumerate() {
         let at = path.index(i);
         let own = port.text("name");
         if !own.is_empty() {
             causes.format(&at.child("name"), own, name::label);
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
         // The default is set where it is absent.

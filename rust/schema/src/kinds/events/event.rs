@@ -3,13 +3,13 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
-use crate::internal::InternalCauses;
 use crate::kind::{Conversion, MetadataOrder, Strategy};
 use crate::kinds::core::event::validate::{Names, legacy, series};
 use crate::kinds::core::event::{self, table};
-use crate::read::{Read, same_field};
-use crate::rules::check::Check;
-use crate::rules::meta;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::{Read, same_field};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,

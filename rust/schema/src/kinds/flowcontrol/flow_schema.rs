@@ -1,22 +1,23 @@
 //! Flow schemas (`pkg/registry/flowcontrol/flowschema/strategy.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::conditions;
-use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::text::condition;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::text::condition;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
-    prepare_status: super::keep_metadata,
+    prepare_status: |_, object, old, now| super::keep_metadata(object, old, now),
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("flowcontrol.FlowSchemaSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     validate: |_, object, causes| validate(object, causes),

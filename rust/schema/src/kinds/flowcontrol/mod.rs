@@ -7,7 +7,7 @@ mod priority_level_configuration;
 use hydrofoil_types::{Timestamp, Value};
 
 use crate::kind::Strategy;
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Keep all metadata in a write of the status, but for the managed fields and the version that it names.
 fn keep_metadata(object: &mut Value, old: &Value, _: Timestamp) {

@@ -5,18 +5,18 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::conditions;
-use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
-    prepare_status: super::keep_metadata,
+    prepare_status: |_, object, old, now| super::keep_metadata(object, old, now),
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("flowcontrol.PriorityLevelConfigurationSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[],
     validate: |_, object, causes| validate(object, causes),

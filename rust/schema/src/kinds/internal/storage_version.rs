@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{MetadataOrder, Request, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
-use crate::rules::meta;
-use crate::rules::table::text::{deref, first_three};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::meta;
+use hydrofoil_rules::table::text::{deref, first_three};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
@@ -39,7 +39,7 @@ fn validate(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     }
     let mut own = object.clone();
     own.within("metadata", |meta| meta.drop("generateName"));
-    meta::named(req.kind, &own, &path, own_name, causes);
+    meta::create_named(req.kind, &own, &path, own_name, causes);
 }
 
 /// `ValidateStorageVersionName`.
@@ -139,7 +139,7 @@ fn conditions(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
 /// `isValidAPIVersion`: one cause has all that is wrong.
 fn api_version(text: &str, at: &Path<'_>, causes: &mut Causes) {
     let mut wrong = Vec::new();
-    let mut part = |name: &str, text: &str, format: crate::rules::format::Format| {
+    let mut part = |name: &str, text: &str, format: hydrofoil_rules::format::Format| {
         if text.is_empty() {
             wrong.push(format!("{name} part: must be non-empty"));
         } else {

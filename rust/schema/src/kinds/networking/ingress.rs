@@ -5,21 +5,22 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, MetadataCheck, Request, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{ip, name, text};
-use crate::rules::table::text::{balancer, deref};
-use crate::rules::table::{Subject, cells};
-use crate::rules::{address, load_balancer};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{Format, ip, name, text};
+use hydrofoil_rules::table::text::{balancer, deref};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{address, load_balancer, meta};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("networking.IngressSpec"),
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
-    validate: |_, object, causes| validate_create(object, causes),
+    validate: |req, object, causes| validate_create(req.release(), object, causes),
     validate_update,
-    warn_create: warn,
-    warn_status: address::ingress,
+    warn_create: |_, object, out| warn(object, out),
+    warn_status: |_, status, out| address::ingress(status, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -28,9 +29,9 @@ const SPEC: Path<'static> = Path::new("spec");
 const CLASS: &str = "kubernetes.io/ingress.class";
 
 /// `ValidateIngressCreate`: the class is named in one way only.
-fn validate_create(object: &Value, causes: &mut Causes) {
+fn validate_create(release: Release, object: &Value, causes: &mut Causes) {
     let annotation = object.field("metadata").field("annotations").opt(CLASS);
-    validate(object, causes);
+    validate(meta::service_name(release), object, causes);
     if let (Some(class), Some(named)) = (annotation, object.field("spec").opt("ingressClassName"))
         && class != named
     {
@@ -46,11 +47,23 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
         let (new, before) = (object.field("status").field("loadBalancer"), old.field("status").field("loadBalancer"));
         return load_balancer::balancer(new, before, false, &path.child("loadBalancer"), causes);
     }
-    validate(object, causes);
+    let format = if names_relaxed(old.field("spec")) { name::label } else { meta::service_name(req.release()) };
+    validate(format, object, causes);
+}
+
+/// Report whether a backend names a service that only `RelaxedServiceNameValidation` allows.
+fn names_relaxed(spec: &Value) -> bool {
+    let rules = spec.list("rules").iter();
+    let backends = rules.flat_map(|rule| rule.field("http").list("paths")).map(|path| path.field("backend"));
+    backends.chain([spec.field("defaultBackend")]).filter_map(|backend| backend.opt("service")).any(|service| {
+        let mut refused = false;
+        name::label_1035(service.text("name"), &mut |_| refused = true);
+        refused
+    })
 }
 
 /// `ValidateIngressSpec`.
-fn validate(object: &Value, causes: &mut Causes) {
+fn validate(service: Format, object: &Value, causes: &mut Causes) {
     let spec = object.field("spec");
     let rules = spec.list("rules");
     if rules.is_empty() && !spec.has("defaultBackend") {
@@ -58,7 +71,7 @@ fn validate(object: &Value, causes: &mut Causes) {
         causes.invalid(&SPEC, shown, "either `defaultBackend` or `rules` must be specified");
     }
     if let Some(default) = spec.opt("defaultBackend") {
-        backend(default, &SPEC.child("defaultBackend"), causes);
+        backend(service, default, &SPEC.child("defaultBackend"), causes);
     }
     let at = SPEC.child("rules");
     for (i, rule) in rules.iter().enumerate() {
@@ -71,7 +84,7 @@ fn validate(object: &Value, causes: &mut Causes) {
             host_name(host, &at.child("host"), causes);
         }
         if let Some(http) = rule.opt("http") {
-            paths(http, &at.child("http"), causes);
+            paths(service, http, &at.child("http"), causes);
         }
     }
     let at = SPEC.child("tls");
@@ -95,7 +108,7 @@ fn host_name(host: &str, at: &Path<'_>, causes: &mut Causes) {
     causes.format(at, host, format);
 }
 
-fn paths(http: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn paths(service: Format, http: &Value, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("paths");
     let paths = http.list("paths");
     if paths.is_empty() {
@@ -136,11 +149,11 @@ fn paths(http: &Value, path: &Path<'_>, causes: &mut Causes) {
                 causes.unsupported(&at.child("pathType"), other, &known);
             }
         }
-        backend(one.field("backend"), &at.child("backend"), causes);
+        backend(service, one.field("backend"), &at.child("backend"), causes);
     }
 }
 
-fn backend(backend: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn backend(service_name: Format, backend: &Value, path: &Path<'_>, causes: &mut Causes) {
     let (resource, service) = (backend.opt("resource"), backend.opt("service"));
     match (resource, service) {
         (Some(_), Some(_)) => {
@@ -153,7 +166,7 @@ fn backend(backend: &Value, path: &Path<'_>, causes: &mut Causes) {
             if service.zero("name") {
                 causes.need(&at.child("name"));
             } else {
-                causes.format(&at.child("name"), service.text("name"), name::label);
+                causes.format(&at.child("name"), service.text("name"), service_name);
             }
             let port = service.field("port");
             let (named, number) = (!port.zero("name"), port.int("number") != 0);

@@ -3,15 +3,15 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::domain_path::domain_path;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::domain_path::domain_path;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("networking.IngressClassSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Update, MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),

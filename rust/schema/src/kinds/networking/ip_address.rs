@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Kind, MetadataCheck, MetadataOrder, NameRule, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{ip, name};
-use crate::rules::meta;
-use crate::rules::table::text::{grouped, lower};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, name};
+use hydrofoil_rules::meta;
+use hydrofoil_rules::table::text::{group_resource, lower};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Other,
@@ -28,7 +28,7 @@ const SPEC: Path<'static> = Path::new("spec");
 
 /// `ValidateIPAddress`: the name is the address.
 fn validate(kind: &Kind, object: &Value, causes: &mut Causes) {
-    meta::named(kind, object, &Path::new("metadata"), ip::ip, causes);
+    meta::create_named(kind, object, &Path::new("metadata"), ip::ip, causes);
     parent(object, causes);
 }
 
@@ -62,7 +62,7 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
     let parent = of.spec().opt("parentRef").map_or_else(
         || "<none>".to_owned(),
         |p| {
-            let resource = lower(&grouped(p.text("resource"), p.text("group")));
+            let resource = lower(&group_resource(p.text("resource"), p.text("group")));
             match p.text("namespace") {
                 "" => format!("{resource}/{}", p.text("name")),
                 namespace => format!("{resource}/{namespace}/{}", p.text("name")),

@@ -5,19 +5,19 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, text};
-use crate::rules::table::{self, Subject, cells};
-use crate::rules::{address, selector};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, text};
+use hydrofoil_rules::table::{self, Subject, cells};
+use hydrofoil_rules::{address, selector};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     // By `reflect.DeepEqual`: empty is not absent.
     generation: GenerationRule::of(|new, old| new.field("spec") != old.field("spec")),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -132,10 +132,10 @@ fn ip_block(block: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.format(&at.index(i), text, ip::cidr_legacy);
         let Some((inner, inner_length)) = ip::parse_cidr_sloppy(text) else { continue };
         // A mapped address is one of IPv4, whatever the length of its prefix.
-        let inner = ip::masked(inner, inner_length).to_canonical();
+        let inner = ip::network(inner, inner_length).to_canonical();
         let within = network.is_ipv4() == inner.is_ipv4()
             && inner_length > length
-            && ip::masked(inner, length) == ip::masked(network, length);
+            && ip::network(inner, length) == ip::network(network, length);
         if !within {
             causes.invalid_str(&at.index(i), text, "must be a strict subset of `cidr`");
         }

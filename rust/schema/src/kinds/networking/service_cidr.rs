@@ -5,11 +5,11 @@
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use crate::kind::{Strategy, reset_metadata};
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::ip;
-use crate::rules::table::text::join;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::ip;
+use hydrofoil_rules::table::text::join;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
@@ -43,7 +43,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     if let [a, b] = cidrs {
         let family =
-            |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, n)| ip::is_v4(ip::masked(a, n)));
+            |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, n)| ip::is_v4(ip::network(a, n)));
         if let (Some(a), Some(b)) = (family(a), family(b))
             && a == b
         {

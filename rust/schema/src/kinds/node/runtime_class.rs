@@ -1,14 +1,14 @@
 //! Runtime classes (`pkg/registry/node/runtimeclass/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Map, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Map, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{meta, node_label, pod_template, resource};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{meta, node_label, pod_template, resource};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,
@@ -17,8 +17,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -40,10 +40,10 @@ fn validate(object: &Value, causes: &mut Causes) {
     meta::labels(scheduling.get("nodeSelector"), &path.child("nodeSelector"), causes);
     let at = path.child("tolerations");
     let list = scheduling.list("tolerations");
-    let again = Again::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
-    pod_template::validate::tolerations(list, &at, causes);
+    let duplicates = Duplicates::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
+    pod_template::validate::tolerations(false, list, &at, causes);
     for (i, toleration) in list.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_internal(&at.index(i), "core.Toleration", toleration);
         }
     }
@@ -59,7 +59,7 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 /// `GetWarningsForRuntimeClass`.
 fn warn(object: &Value, out: &mut Vec<String>) {
     for (label, _) in object.field("scheduling").entries("nodeSelector") {
-        if let Some(message) = node_label::deprecated(label) {
+        if let Some(message) = node_label::deprecation_message(label) {
             out.push(format!("scheduling.nodeSelector: {message}"));
         }
     }

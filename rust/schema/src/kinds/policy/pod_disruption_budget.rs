@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataOrder, NameRule, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::table::text::plain;
-use crate::rules::table::{Subject, cells};
-use crate::rules::workload::{at_most_all, count_or_percent, counts};
-use crate::rules::{conditions, selector};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::text::plain;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::workload::{at_most_all, count_or_percent, counts};
+use hydrofoil_rules::{conditions, selector};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

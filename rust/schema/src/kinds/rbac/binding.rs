@@ -2,10 +2,10 @@
 
 use hydrofoil_types::{Causes, Map, Path, Value};
 
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 

@@ -4,8 +4,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::policy_rule;
 use crate::kind::{MetadataCheck, NameRule, Strategy};
-use crate::read::Read;
-use crate::rules::selector;
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::PathSegment,

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// Validate the rules of a role (`ValidatePolicyRule`), whose object has a namespace or not.
 pub(super) fn validate(object: &Value, namespaced: bool, causes: &mut Causes) {

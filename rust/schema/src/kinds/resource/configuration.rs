@@ -3,8 +3,8 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::names;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// `validateDeviceConfiguration`.
 pub(super) fn validate(holder: &Value, path: &Path<'_>, causes: &mut Causes) {

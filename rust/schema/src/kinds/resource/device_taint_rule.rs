@@ -4,11 +4,11 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
 use super::{names, taint};
 use crate::kind::{GenerationRule, Request, Strategy, reset_metadata};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 const MOST_CONDITIONS: usize = 8;
@@ -19,7 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     generation: GenerationRule::of(|new, old| !same_field(new, old, "spec")),
-    default,
+    default: |_, object, now| default(object, now),
     age_update: age,
     validate: |_, object, causes| validate(object, None, causes),
     validate_update,

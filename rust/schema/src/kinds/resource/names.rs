@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path};
 
-use crate::rules::check::Check;
-use crate::rules::format::{name, text};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{name, text};
 
 /// `validateDriverName`.
 pub(super) fn driver(driver: &str, at: &Path<'_>, causes: &mut Causes) {
@@ -30,7 +30,7 @@ pub(super) fn pool(pool: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateQualifiedName` of attributes and capacities.
-pub(super) fn qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn qualified_name(text_: &str, at: &Path<'_>, causes: &mut Causes) {
     let Some((domain, own)) = text_.split_once('/') else { return identifier(text_, at, causes) };
     if own.contains('/') {
         // Upstream accepts names of more than two parts unchecked.
@@ -57,14 +57,14 @@ fn identifier(own: &str, at: &Path<'_>, causes: &mut Causes) {
 
 /// `validateFullyQualifiedName`.
 pub(super) fn fully_qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
-    qualified(text_, at, causes);
+    qualified_name(text_, at, causes);
     if !text_.contains('/') {
         causes.invalid_str(at, text_, "a fully qualified name must be a domain and a name separated by a slash");
     }
 }
 
 /// Return a key as paths show it: without its middle where it is long (`truncateIfTooLong`).
-pub(super) fn shown(key: &str, most: usize) -> String {
+pub(super) fn truncate_key(key: &str, most: usize) -> String {
     if key.len() <= most {
         return key.to_owned();
     }

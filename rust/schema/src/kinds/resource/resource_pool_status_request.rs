@@ -1,14 +1,14 @@
 //! Resource pool status requests (`pkg/registry/resource/resourcepoolstatusrequest/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -21,7 +21,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     reset_fields: reset_metadata,
     allow_unconditional_update: false,
-    default: |object, _| object.make("spec").unset("limit", 100),
+    default: |_, object, _| object.make("spec").unset("limit", 100),
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
     row: Some(row),
@@ -34,7 +34,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
     if spec.has("poolName") {
         pool(spec, &SPEC, causes);
     }
-    bounded(spec, "limit", 1, &SPEC, causes);
+    check_bounds(spec, "limit", 1, &SPEC, causes);
     if spec.int("limit") > 1000 {
         causes.invalid_int(&SPEC.child("limit"), spec.int("limit"), "must be less than or equal to 1000");
     }
@@ -62,7 +62,7 @@ fn status(status: &Value, causes: &mut Causes) {
     let list = status.list("conditions");
     conditions::conditions(list, &STATUS.child("conditions"), causes);
     if status.has("poolCount") {
-        bounded(status, "poolCount", 0, &STATUS, causes);
+        check_bounds(status, "poolCount", 0, &STATUS, causes);
     } else {
         causes.need(&STATUS.child("poolCount"));
     }
@@ -76,8 +76,8 @@ fn status(status: &Value, causes: &mut Causes) {
     if list.len() > MOST_CONDITIONS {
         return causes.too_many(&at, list.len(), MOST_CONDITIONS);
     }
-    let again = Again::of(list, |v| v.text("type"));
-    for (i, one) in list.iter().enumerate().filter(|(i, _)| again.at(*i)) {
+    let duplicates = Duplicates::of(list, |v| v.text("type"));
+    for (i, one) in list.iter().enumerate().filter(|(i, _)| duplicates.is_repeat(*i)) {
         causes.duplicate_internal(&at.index(i), "meta.Condition", one);
     }
 }
@@ -93,11 +93,11 @@ fn pool_status(pool_: &Value, at: &Path<'_>, causes: &mut Causes) {
     if pool_.zero("generation") {
         causes.need(&at.child("generation"));
     } else {
-        bounded(pool_, "generation", 0, at, causes);
+        check_bounds(pool_, "generation", 0, at, causes);
     }
-    bounded(pool_, "resourceSliceCount", 1, at, causes);
+    check_bounds(pool_, "resourceSliceCount", 1, at, causes);
     for key in ["totalDevices", "allocatedDevices", "availableDevices", "unavailableDevices"] {
-        bounded(pool_, key, 0, at, causes);
+        check_bounds(pool_, key, 0, at, causes);
     }
     if let Some(node) = pool_.opt("nodeName") {
         causes.format(&at.child("nodeName"), node.as_str().unwrap_or(""), name::long);
@@ -130,7 +130,7 @@ fn pool(of: &Value, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn bounded(of: &Value, key: &'static str, least: i64, at: &Path<'_>, causes: &mut Causes) {
+fn check_bounds(of: &Value, key: &'static str, least: i64, at: &Path<'_>, causes: &mut Causes) {
     if let Some(number) = of.opt_int(key).filter(|n| *n < least) {
         causes.invalid_int(&at.child(key), number, &format!("must be greater than or equal to {least}"));
     }

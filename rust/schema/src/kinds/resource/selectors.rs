@@ -3,9 +3,9 @@
 use hydrofoil_cel::Environment;
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::expression::refuse;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::expression::refuse;
+use hydrofoil_types::read::Read;
 
 /// `validateSelectorSlice`.
 pub(super) fn validate(list: &[Value], path: &Path<'_>, causes: &mut Causes) {

@@ -2,9 +2,9 @@
 
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::{Read, Write};
 
 /// `SetDefaults_DeviceTaint`: a taint is added at the present time.
 pub(super) fn default(taint: &mut Value, now: Timestamp) {

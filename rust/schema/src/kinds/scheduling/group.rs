@@ -1,20 +1,26 @@
 //! The rules that pod groups and their templates in workloads share, as their types declare them
 //! (`pkg/apis/scheduling/v1alpha2/zz_generated.validations.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{Format, name};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
-/// The fields behind gates that are off in 1.36.
-pub(super) const GATED: [&str; 5] =
-    ["schedulingConstraints", "resourceClaims", "disruptionMode", "priorityClassName", "priority"];
+/// The fields behind gates.
+pub(super) const GATED: [(&str, Gate); 5] = [
+    ("schedulingConstraints", Gate::TopologyAwareWorkloadScheduling),
+    ("resourceClaims", Gate::DRAWorkloadResourceClaims),
+    ("disruptionMode", Gate::WorkloadAwarePreemption),
+    ("priorityClassName", Gate::WorkloadAwarePreemption),
+    ("priority", Gate::WorkloadAwarePreemption),
+];
 
 /// Drop the fields behind gates that the old group does not use (`dropDisabled...Field`).
-pub(super) fn drop_disabled(group: &mut Value, old: &Value) {
-    for key in GATED {
+pub(super) fn drop_disabled(release: Release, group: &mut Value, old: &Value) {
+    for (key, _) in GATED.into_iter().filter(|(_, gate)| !release.enabled(*gate)) {
         let used = match key {
             "resourceClaims" => !old.list(key).is_empty(),
             "priorityClassName" => !old.zero(key),
@@ -47,7 +53,7 @@ pub(super) fn policy(policy: &Value, at: &Path<'_>, causes: &mut Causes) {
 
 /// Refuse a changed field that is immutable (`validate.Immutable`), and report whether it is unchanged.
 pub(super) fn kept(shape: &str, now: &Value, old: &Value, at: &Path<'_>, causes: &mut Causes) -> bool {
-    let same = crate::internal::same(shape, now, old);
+    let same = hydrofoil_internal::same(shape, now, old);
     if !same {
         causes.invalid(at, &Value::Null, IMMUTABLE);
     }
@@ -55,7 +61,7 @@ pub(super) fn kept(shape: &str, now: &Value, old: &Value, at: &Path<'_>, causes:
 }
 
 /// Validate a text that is required (`validate.RequiredValue`) and has a format.
-pub(super) fn required(of: &Value, key: &'static str, format: Format, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn required_value(of: &Value, key: &'static str, format: Format, at: &Path<'_>, causes: &mut Causes) {
     match of.text(key) {
         "" => causes.need(&at.child(key)),
         text => causes.format(&at.child(key), text, format),
@@ -64,8 +70,8 @@ pub(super) fn required(of: &Value, key: &'static str, format: Format, at: &Path<
 
 /// Add `Duplicate value` for each item of a list that has the name of an earlier one (`validate.Unique`).
 pub(super) fn unique(list: &[Value], shape: &str, at: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(list, |v| v.text("name"));
-    for (i, item) in list.iter().enumerate().filter(|(i, _)| again.at(*i)) {
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
+    for (i, item) in list.iter().enumerate().filter(|(i, _)| duplicates.is_repeat(*i)) {
         causes.duplicate_internal(&at.index(i), shape, item);
     }
 }

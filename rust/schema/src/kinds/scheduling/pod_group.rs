@@ -3,12 +3,13 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::group;
-use crate::internal;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::conditions;
-use crate::rules::format::name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal as internal;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -19,7 +20,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     // The store of the main resource has no strategy of its own for them.
     reset_fields: |subresource| if subresource.is_empty() { Some(&[]) } else { reset_metadata(subresource) },
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled,
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
@@ -32,10 +33,10 @@ fn default(object: &mut Value) {
 }
 
 /// `dropDisabledPodGroupFields` and `dropDisabledPodGroupStatusFields`.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     let old = old.map_or(&Value::Null, |o| o.field("spec"));
-    object.within("spec", |spec| group::drop_disabled(spec, old));
-    if old.list("resourceClaims").is_empty() {
+    object.within("spec", |spec| group::drop_disabled(release, spec, old));
+    if !release.enabled(Gate::DRAWorkloadResourceClaims) && old.list("resourceClaims").is_empty() {
         object.within("status", |status| status.drop("resourceClaimStatuses"));
     }
     // Upstream drops the mode, but each object that it reads from the storage has it by default.
@@ -56,8 +57,8 @@ fn template(reference: &Value, at: &Path<'_>, causes: &mut Causes) {
         return causes.invalid_str(at, "", "must specify one of: `workload`");
     };
     let at = at.child("workload");
-    group::required(workload, "workloadName", name::long, &at, causes);
-    group::required(workload, "podGroupTemplateName", name::short, &at, causes);
+    group::required_value(workload, "workloadName", name::long, &at, causes);
+    group::required_value(workload, "podGroupTemplateName", name::short, &at, causes);
 }
 
 /// `ValidatePodGroupUpdate` and `ValidatePodGroupStatusUpdate`, and the rules that the types declare.
@@ -73,12 +74,12 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     for (key, shape) in immutable {
         group::kept(shape, spec.field(key), old.field(key), &SPEC.child(key), causes);
     }
-    gated(spec, old, causes);
+    gated_fields(spec, old, causes);
 }
 
 /// Validate the fields behind gates, which an old group can have from a server whose gates are on.
-fn gated(spec: &Value, old: &Value, causes: &mut Causes) {
-    for key in group::GATED {
+fn gated_fields(spec: &Value, old: &Value, causes: &mut Causes) {
+    for (key, _) in group::GATED {
         let (now, was, at) = (spec.field(key), old.field(key), SPEC.child(key));
         match key {
             "resourceClaims" => {

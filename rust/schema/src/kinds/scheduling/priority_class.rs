@@ -3,13 +3,13 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::FIRST,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
     row: Some(row),

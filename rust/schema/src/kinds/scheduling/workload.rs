@@ -4,9 +4,10 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::group;
 use crate::kind::Strategy;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const MOST_TEMPLATES: usize = 8;
@@ -15,17 +16,17 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     drop_disabled,
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update: |_, object, old, causes| validate_update(object.field("spec"), old.field("spec"), causes),
-    row: Some(crate::rules::table::text::name_and_age),
+    row: Some(hydrofoil_rules::table::text::name_and_age),
     ..Strategy::DEFAULT
 };
 
 /// `dropDisabledWorkloadFields`: templates are compared by their place.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
     let old = old.map_or(&[][..], |o| o.field("spec").list("podGroupTemplates"));
     let mut place = old.iter();
     object.within("spec", |spec| {
         spec.each("podGroupTemplates", |template| {
-            group::drop_disabled(template, place.next().unwrap_or(&Value::Null));
+            group::drop_disabled(release, template, place.next().unwrap_or(&Value::Null));
         });
     });
 }
@@ -42,7 +43,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
     group::unique(list, "scheduling.PodGroupTemplate", &at, causes);
     for (i, template) in list.iter().enumerate() {
         let at = at.index(i);
-        group::required(template, "name", name::short, &at, causes);
+        group::required_value(template, "name", name::short, &at, causes);
         group::policy(template.field("schedulingPolicy"), &at.child("schedulingPolicy"), causes);
     }
 }
@@ -64,7 +65,7 @@ fn controller(reference: &Value, at: &Path<'_>, causes: &mut Causes) {
         causes.format(&at.child("apiGroup"), reference.text("apiGroup"), name::long);
     }
     for key in ["kind", "name"] {
-        group::required(reference, key, name::path_segment, at, causes);
+        group::required_value(reference, key, name::path_segment, at, causes);
     }
 }
 

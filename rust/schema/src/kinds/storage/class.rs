@@ -4,9 +4,9 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 /// Validate the name of a driver (`validateProvisioner`).
 pub(super) fn provisioner(text: &str, at: &Path<'_>, causes: &mut Causes) {

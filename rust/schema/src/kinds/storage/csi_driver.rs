@@ -1,35 +1,39 @@
 //! CSI drivers (`pkg/registry/storage/csidriver/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::gates;
-use crate::rules::table::text::{join, or};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::gates;
+use hydrofoil_rules::table::text::{join, or};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     returns_deleted_object: true,
     generation: GenerationRule { on_create: false, ..GenerationRule::of_spec("storage.CSIDriverSpec") },
-    default: |object, _| default(object),
+    default: |release, object, _| default(release, object),
     drop_disabled,
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
-    warn_create: |object, out| warn(object, &Value::Null, out),
-    warn_update: warn,
+    warn_create: |_, object, out| warn(object, &Value::Null, out),
+    warn_update: |_, object, old, out| warn(object, old, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
 
 const SPEC: Path<'static> = Path::new("spec");
 
-fn default(object: &mut Value) {
+fn default(release: Release, object: &mut Value) {
     let spec = object.make("spec");
     spec.unset("attachRequired", true);
     for key in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
         spec.unset(key, false);
+    }
+    if release.enabled(Gate::VolumeLimitScaling) {
+        spec.unset("preventPodSchedulingIfMissing", false);
     }
     spec.unset("fsGroupPolicy", "ReadWriteOnceWithFSType");
     if spec.list("volumeLifecycleModes").is_empty() {
@@ -37,9 +41,17 @@ fn default(object: &mut Value) {
     }
 }
 
+/// Fields and the gates that they need.
+const FIELDS: [(Gate, &str); 2] =
+    [(Gate::CSIVolumeHealth, "volumeHealth"), (Gate::VolumeLimitScaling, "preventPodSchedulingIfMissing")];
+
 /// Drop the disabled fields of a CSI driver.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    gates::drop_unused(object, old, &["volumeHealth", "preventPodSchedulingIfMissing"]);
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    for (gate, key) in FIELDS {
+        if !release.enabled(gate) {
+            gates::drop_unused(object, old, &[key]);
+        }
+    }
 }
 
 /// `ValidateCSIDriver`.
@@ -63,10 +75,10 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     let at = SPEC.child("tokenRequests");
     let requests = spec.list("tokenRequests");
-    let again = Again::of(requests, |v| v.text("audience"));
+    let duplicates = Duplicates::of(requests, |v| v.text("audience"));
     for (i, request) in requests.iter().enumerate() {
         let at = at.index(i);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("audience"), request.text("audience"));
             continue;
         }

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::pod_template::validate::csi_driver_name;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::pod_template::validate::csi_driver_name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
@@ -29,11 +29,11 @@ const SPEC: Path<'static> = Path::new("spec");
 fn validate(spec: &Value, causes: &mut Causes) {
     let path = SPEC.child("drivers");
     let drivers = spec.list("drivers");
-    let again = Again::of(drivers, |v| v.text("name"));
+    let duplicates = Duplicates::of(drivers, |v| v.text("name"));
     for (i, driver) in drivers.iter().enumerate() {
         let at = path.index(i);
         csi_driver_name(driver.text("name"), &at.child("name"), causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("name"), driver.text("name"));
         }
         let id_at = at.child("nodeID");
@@ -48,14 +48,14 @@ fn validate(spec: &Value, causes: &mut Causes) {
             causes.not_negative(&at.child("count"), count);
         }
         let keys = driver.list("topologyKeys");
-        let again = Again::of(keys, Whole);
+        let duplicates = Duplicates::of(keys, Whole);
         for (j, key) in keys.iter().enumerate() {
             let text = key.as_str().unwrap_or("");
             // Upstream reports keys under the driver itself.
             if text.is_empty() {
                 causes.need(&at);
             }
-            if again.at(j) {
+            if duplicates.is_repeat(j) {
                 causes.duplicate_str(&at, text);
             }
             causes.format(&at, text, label::key);

@@ -2,20 +2,20 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::{node_label, resource, selector};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::{node_label, resource, selector};
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     ..Strategy::DEFAULT
 };
 

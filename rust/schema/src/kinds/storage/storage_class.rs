@@ -4,26 +4,26 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use super::class::{parameters, provisioner};
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::label;
-use crate::rules::node_label;
-use crate::rules::table::text::deref;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_rules::node_label;
+use hydrofoil_rules::table::text::deref;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),
-    warn_create: warn,
-    warn_update: |object, _, out| warn(object, out),
+    warn_create: |_, object, out| warn(object, out),
+    warn_update: |_, object, _, out| warn(object, out),
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -69,7 +69,7 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
         let at = at.child("matchLabelExpressions");
         let expressions = term.list("matchLabelExpressions");
         let mut set: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        let again = Again::of(expressions, |v| v.text("key"));
+        let duplicates = Duplicates::of(expressions, |v| v.text("key"));
         for (j, expression) in expressions.iter().enumerate() {
             let at = at.index(j);
             let values = expression.list("values");
@@ -77,15 +77,15 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
             if values.is_empty() {
                 causes.need(&values_at);
             }
-            let twice = Again::of(values, Whole);
+            let twice = Duplicates::of(values, Whole);
             for (k, value) in values.iter().enumerate() {
-                if twice.at(k) {
+                if twice.is_repeat(k) {
                     causes.duplicate(&values_at.index(k), value);
                 }
             }
             let key = expression.text("key");
             causes.format(&at.child("key"), key, label::key);
-            if again.at(j) {
+            if duplicates.is_repeat(j) {
                 causes.duplicate_str(&at.child("key"), key);
             }
             let mut list: Vec<&str> = values.iter().map(|v| v.as_str().unwrap_or("")).collect();
@@ -111,7 +111,7 @@ fn warn(object: &Value, out: &mut Vec<String>) {
         let path = path.index(i);
         let path = path.child("matchLabelExpressions");
         for (j, expression) in term.list("matchLabelExpressions").iter().enumerate() {
-            if let Some(message) = node_label::deprecated(expression.text("key")) {
+            if let Some(message) = node_label::deprecation_message(expression.text("key")) {
                 out.push(format!("{}: {message}", path.index(j).child("key")));
             }
         }

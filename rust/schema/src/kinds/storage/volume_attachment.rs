@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::pod_template::validate::csi_driver_name;
-use crate::rules::table::{Subject, cells};
-use crate::rules::{persistent_volume, volume_source};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::pod_template::validate::csi_driver_name;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_rules::{persistent_volume, volume_source};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
@@ -17,7 +17,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     status_resets_metadata: true,
     reset_fields: reset_metadata,
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, causes),

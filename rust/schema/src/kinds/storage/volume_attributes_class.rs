@@ -4,8 +4,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::class::{parameters, provisioner};
 use crate::kind::{MetadataCheck, Strategy};
-use crate::read::{Read, same_map};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, same_map};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

@@ -2,14 +2,14 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::internal::InternalCauses;
 use crate::kind::{Request, Strategy, reset_metadata};
-use crate::read::Read;
-use crate::rules::check::IMMUTABLE;
-use crate::rules::conditions;
-use crate::rules::format::{Format, name};
-use crate::rules::table::text::{condition, grouped};
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::IMMUTABLE;
+use hydrofoil_rules::conditions;
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_rules::table::text::{condition, group_resource};
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -31,15 +31,15 @@ fn validate(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("resource");
     match of.text("resource") {
         "" => causes.required(&at.child("resource"), "resource is required to be set"),
-        plural => joined(&at.child("resource"), plural, name::label_1035, causes),
+        plural => join_causes(&at.child("resource"), plural, name::label_1035, causes),
     }
     if !of.zero("group") {
-        joined(&at.child("group"), of.text("group"), name::subdomain, causes);
+        join_causes(&at.child("group"), of.text("group"), name::subdomain, causes);
     }
 }
 
 /// Add one cause with all errors of a text.
-fn joined(at: &Path<'_>, text: &str, format: Format, causes: &mut Causes) {
+fn join_causes(at: &Path<'_>, text: &str, format: Format, causes: &mut Causes) {
     let mut errors = Vec::new();
     format(text, &mut |detail| errors.push(detail.to_owned()));
     if !errors.is_empty() {
@@ -100,5 +100,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         kind.filter(|_| c.text("status") == "True")
     };
     let state = of.status().list("conditions").iter().rev().find_map(known);
-    cells![of.name(), grouped(resource.text("resource"), resource.text("group")), state.unwrap_or("Unknown")]
+    cells![of.name(), group_resource(resource.text("resource"), resource.text("group")), state.unwrap_or("Unknown")]
 }

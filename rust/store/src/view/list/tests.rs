@@ -43,7 +43,7 @@ fn page(model: &Model, selection: usize, start: &str, limit: usize) -> Page {
 }
 
 /// Return the keys of a selection in order.
-fn expected(model: &Model, selection: usize) -> Vec<String> {
+fn expected_keys(model: &Model, selection: usize) -> Vec<String> {
     let (namespace, labels, fields) = SELECTIONS[selection];
     let selector = selector(namespace, labels, fields);
     model
@@ -66,7 +66,7 @@ fn way() -> impl Strategy<Value = Way> {
 }
 
 /// Take the rest of a page in steps of the given sizes.
-fn taken(page: &mut Page, steps: &[usize], way: Way) -> Vec<String> {
+fn take_rest(page: &mut Page, steps: &[usize], way: Way) -> Vec<String> {
     let mut out = Vec::new();
     let mut steps = steps.iter().cycle();
     while !page.is_done() && !page.is_full() {
@@ -111,7 +111,7 @@ proptest! {
         way in way(),
     ) {
         let mut page = page(&model, selection, "", 0);
-        prop_assert_eq!(taken(&mut page, &steps, way), expected(&model, selection));
+        prop_assert_eq!(take_rest(&mut page, &steps, way), expected_keys(&model, selection));
         prop_assert_eq!(page.rest(), None);
     }
 
@@ -123,9 +123,9 @@ proptest! {
         bits in 0..4_u32,
     ) {
         crate::view::column::BITS.set(bits);
-        let found = taken(&mut page(&model, selection, "", 0), &[usize::MAX], Way::Single);
+        let found = take_rest(&mut page(&model, selection, "", 0), &[usize::MAX], Way::Single);
         crate::view::column::BITS.set(u32::MAX);
-        prop_assert_eq!(found, expected(&model, selection));
+        prop_assert_eq!(found, expected_keys(&model, selection));
     }
 
     #[test]
@@ -135,11 +135,11 @@ proptest! {
         limit in 1..120_usize,
         way in way(),
     ) {
-        let (expected, prefix) = (expected(&model, selection), SELECTIONS[selection].0);
+        let (expected, prefix) = (expected_keys(&model, selection), SELECTIONS[selection].0);
         let (mut start, mut out) = (String::new(), Vec::new());
         loop {
             let mut page = page(&model, selection, &start, limit);
-            let got = taken(&mut page, &[7], way);
+            let got = take_rest(&mut page, &[7], way);
             prop_assert!(got.len() <= limit);
             out.extend(got);
             let Some((last, remaining)) = page.rest() else { break };
@@ -177,7 +177,7 @@ fn a_list_of_one_name_does_not_walk() {
         [("a/m009", ""), ("a/m010", "x"), ("b/m010", "")].map(|(k, app)| (k.to_owned(), (app, ""))).into();
     let mut named = page(&model, 6, "", 0);
     assert_eq!((named.next, named.end, named.following()), (0, 0, 1));
-    assert_eq!(taken(&mut named, &[9], Way::Single), ["a/m010"]);
+    assert_eq!(take_rest(&mut named, &[9], Way::Single), ["a/m010"]);
     assert!(page(&model, 6, "m011", 0).is_done(), "it stands before the start");
     assert!(page(&Model::new(), 6, "", 0).is_done());
 }
@@ -187,7 +187,7 @@ fn a_wider_page_gives_more() {
     let model: Model = (0..9).map(|n| (format!("a/m{n}"), ("", ""))).collect();
     let mut page = page(&model, 0, "", 2);
     page.widen(5);
-    assert_eq!(taken(&mut page, &[9], Way::Parts).len(), 5);
+    assert_eq!(take_rest(&mut page, &[9], Way::Parts).len(), 5);
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Tree {
         let empty = || Child { first: Arc::from(""), count: 0, node: Node::Leaf(Arc::new(Leaf::default())) };
         let root = self.root.take().unwrap_or_else(empty);
         let mut level = Vec::new();
-        edited(root, 0, usize::MAX, &mut edits.into_iter().peekable(), &mut level);
+        edit(root, 0, usize::MAX, &mut edits.into_iter().peekable(), &mut level);
         while level.len() > 1 {
             level = pieces(level, INNER_MAX).map(Child::inner).collect();
         }
@@ -41,7 +41,7 @@ impl Tree {
 
 /// Make the changes in a subtree whose first version has the rank `begin`, and add what becomes of it to `out`: nothing, or
 /// one subtree or more. Changes from the rank `end` on are those of others.
-fn edited(mut child: Child, begin: usize, end: usize, edits: &mut Edits, out: &mut Vec<Child>) {
+fn edit(mut child: Child, begin: usize, end: usize, edits: &mut Edits, out: &mut Vec<Child>) {
     match &mut child.node {
         Node::Leaf(leaf) => {
             let versions = Arc::make_mut(leaf).versions_mut();
@@ -78,7 +78,7 @@ fn edited(mut child: Child, begin: usize, end: usize, edits: &mut Edits, out: &m
                 // Versions behind the last one belong to the last leaf.
                 let until = if left == 0 { end } else { next };
                 if edits.peek().is_some_and(|edit| edit.at < until) {
-                    edited(child, begin, until, edits, &mut made);
+                    edit(child, begin, until, edits, &mut made);
                 } else {
                     made.push(child);
                 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     /// Return the tree after it was changed to be as another, version by version the same.
-    fn made(tree: &Tree, other: &Tree) -> Tree {
+    fn make_equal(tree: &Tree, other: &Tree) -> Tree {
         let places = tree.places(other).into_iter();
         let edits = places.map(|(at, (goes, comes))| Edit { at, goes: goes.is_some(), comes }).collect();
         let mut made = tree.clone();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn is_made(tree: &Tree, other: &Tree) {
-        let (before, made) = (versions(tree), made(tree, other));
+        let (before, made) = (versions(tree), make_equal(tree, other));
         let (found, expected) = (versions(&made), versions(other));
         assert!(found.len() == expected.len() && found.iter().zip(&expected).all(|(a, b)| Arc::ptr_eq(a, b)));
         assert_eq!(made.len(), other.len());
@@ -177,7 +177,7 @@ mod tests {
         (0..50 * 128).for_each(|n| put(&mut tree, n, 1));
         let before = tree.clone();
         (0..4).for_each(|n| put(&mut tree, n * 1000, 2));
-        let made = made(&tree, &before);
+        let made = make_equal(&tree, &before);
         let shared = |one: &Tree, other: &Tree| {
             let of_other: Vec<_> = other.leaves().into_iter().map(Arc::as_ptr).collect();
             one.leaves().into_iter().filter(|leaf| of_other.contains(&Arc::as_ptr(leaf))).count()

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::format::url;
+use hydrofoil_rules::format::url;
+use hydrofoil_types::read::Read;
 
 const APPROVED: &str = "api-approved.kubernetes.io";
 

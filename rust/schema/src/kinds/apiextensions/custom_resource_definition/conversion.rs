@@ -1,11 +1,11 @@
 //! How objects are converted between versions.
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::webhook_client;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::webhook_client;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -36,10 +36,10 @@ pub(super) fn validate(spec: &Value, causes: &mut Causes) {
         return causes.need(&versions_at);
     }
     let mut accepted = false;
-    let again = Again::of(versions, Whole);
+    let duplicates = Duplicates::of(versions, Whole);
     for (i, version) in versions.iter().enumerate() {
         let text = version.as_str().unwrap_or("");
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.invalid_str(&versions_at.index(i), text, "duplicate version");
             continue;
         }

@@ -6,7 +6,7 @@
 use hydrofoil_types::Value;
 
 use super::internal;
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// The fields that all versions may share: the name in a version, and at the top level.
 const SHARED: [(&str, &str); 4] = [
@@ -17,7 +17,7 @@ const SHARED: [(&str, &str); 4] = [
 ];
 
 /// Return a `spec` of `v1` with shared fields of its versions at the top level, as in the internal type.
-pub(super) fn lifted(spec: &Value) -> Value {
+pub(super) fn lift(spec: &Value) -> Value {
     let mut out = spec.clone();
     let versions = spec.list("versions");
     let Some(first) = versions.first() else { return out };
@@ -35,7 +35,7 @@ pub(super) fn lifted(spec: &Value) -> Value {
 }
 
 /// Return a `spec` of `v1beta1` with the names of `v1`, its top-level fields kept: the internal type.
-pub(super) fn reworded(spec: &Value) -> Value {
+pub(super) fn reword(spec: &Value) -> Value {
     let mut out = spec.clone();
     columns(&mut out, "JSONPath", "jsonPath");
     out.within("conversion", |conversion| {
@@ -58,7 +58,7 @@ pub(super) fn reworded(spec: &Value) -> Value {
 /// Convert `v1beta1` to `v1`.
 pub(super) fn up(object: &mut Value) {
     object.within("spec", |spec| {
-        let mut out = reworded(spec);
+        let mut out = reword(spec);
         if out.list("versions").is_empty() && !out.zero("version") {
             let mut only = Value::object();
             only.put("name", out.text("version").to_owned());
@@ -83,7 +83,7 @@ pub(super) fn up(object: &mut Value) {
 /// Convert `v1` to `v1beta1`.
 pub(super) fn down(object: &mut Value) {
     object.within("spec", |spec| {
-        let mut out = lifted(spec);
+        let mut out = lift(spec);
         columns(&mut out, "jsonPath", "JSONPath");
         out.within("conversion", |conversion| {
             let Some(webhook) = conversion.opt("webhook").cloned() else { return };

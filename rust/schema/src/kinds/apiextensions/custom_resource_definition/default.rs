@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Fill the defaults of `v1beta1`, which has some that `v1` requires, and preserves unknown fields.
 pub(super) fn beta(object: &mut Value) {

@@ -4,7 +4,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// `cel.ValidFieldPath`: return the schema that a path of names leads to.
 pub(super) fn find<'a>(root: &'a Value, path: &str, brackets: bool) -> Result<&'a Value, String> {

@@ -5,7 +5,7 @@ use Form::{List, Plain, SchemaMap, SchemaOrBool, SchemaOrList, Schemas, Struct};
 use Zero::{Bool, Int, Null, Text};
 use hydrofoil_types::{Map, Value};
 
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// The written form of the zero value of a Go field.
 #[derive(Clone, Copy)]
@@ -121,19 +121,19 @@ const PROPS: &[Field] = &[
 
 /// `[]CustomResourceDefinitionVersion`; null when it is absent.
 pub(super) fn versions(spec: &Value) -> Value {
-    spec.opt("versions").map_or(Value::Null, |list| written(List(VERSION), list))
+    spec.opt("versions").map_or(Value::Null, |list| write_form(List(VERSION), list))
 }
 
 /// `JSONSchemaProps`.
 pub(super) fn schema(props: &Value) -> Value {
-    shown(PROPS, props)
+    internal_form(PROPS, props)
 }
 
-fn shown(fields: &[Field], value: &Value) -> Value {
+fn internal_form(fields: &[Field], value: &Value) -> Value {
     let mut out = Map::new();
     for (go, name, zero, form) in fields {
         let written = match (value.opt(name), zero) {
-            (Some(value), _) => written(*form, value),
+            (Some(value), _) => write_form(*form, value),
             (None, Text) => Value::from(""),
             (None, Bool) => Value::Bool(false),
             (None, Int) => Value::Int(0),
@@ -144,7 +144,7 @@ fn shown(fields: &[Field], value: &Value) -> Value {
     Value::Object(out)
 }
 
-fn written(form: Form, value: &Value) -> Value {
+fn write_form(form: Form, value: &Value) -> Value {
     let each = |f: &dyn Fn(&Value) -> Value| Value::Array(value.as_array().unwrap_or(&[]).iter().map(f).collect());
     let either = |members: [(&'static str, Value); 2]| {
         let mut out = Map::new();
@@ -178,8 +178,8 @@ fn written(form: Form, value: &Value) -> Value {
             Value::Array(_) => either([("Schema", Value::Null), ("JSONSchemas", each(&schema))]),
             other => either([("Schema", schema(other)), ("JSONSchemas", Value::Null)]),
         },
-        Struct(fields) => shown(fields, value),
-        List(fields) => each(&|item| shown(fields, item)),
+        Struct(fields) => internal_form(fields, value),
+        List(fields) => each(&|item| internal_form(fields, item)),
     }
 }
 

@@ -23,7 +23,7 @@ mod versions;
 mod warn;
 
 use crate::kind::{Conversion, GenerationRule, MetadataOrder, Strategy};
-use crate::read::{Read, same_field};
+use hydrofoil_types::read::{Read, same_field};
 pub use nonstructural::nonstructural;
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
@@ -35,23 +35,23 @@ const V1: Strategy = Strategy {
     generation: GenerationRule::of(|new, old| {
         !same_field(new, old, "spec") || !internal::same_versions(new.field("spec"), old.field("spec"))
     }),
-    default: |object, _| default::definition(object),
-    prepare_create: |object, _| stored_versions::record(object),
-    prepare_update: |object, _| stored_versions::record(object),
+    default: |_, object, _| default::definition(object),
+    prepare_create: |_, object, _| stored_versions::record(object),
+    prepare_update: |_, object, _| stored_versions::record(object),
     metadata_order: MetadataOrder::Own,
     metadata_on_update: &[],
     metadata_on_status: &[],
     kube_finalizers: false,
     validate: validate::create,
     validate_update: validate::update,
-    warn_create: warn::formats,
-    warn_update: warn::new_formats,
+    warn_create: |_, object, out| warn::formats(object, out),
+    warn_update: |_, object, old, out| warn::new_formats(object, old, out),
     ..Strategy::DEFAULT
 };
 
 /// Version 1beta1.
 pub(crate) static V1BETA1: Strategy = Strategy {
-    default: |object, _| default::beta(object),
+    default: |_, object, _| default::beta(object),
     storage: Some(Conversion { up: convert::up, down: convert::down }),
     ..V1
 };

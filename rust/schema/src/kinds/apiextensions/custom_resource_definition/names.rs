@@ -2,15 +2,15 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::format::{Format, name};
+use hydrofoil_rules::format::{Format, name};
+use hydrofoil_types::read::Read;
 
 /// `ValidateCustomResourceDefinitionNames`.
 pub(super) fn check(names: &Value, path: &Path<'_>, causes: &mut Causes) {
     const CASE: &str = "may have mixed case, but should otherwise match: ";
     for key in ["plural", "singular"] {
         if !names.zero(key) {
-            joined(names.text(key), name::label_1035, &path.child(key), causes);
+            join_causes(names.text(key), name::label_1035, &path.child(key), causes);
         }
     }
     for key in ["kind", "listKind"] {
@@ -27,7 +27,7 @@ pub(super) fn check(names: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = |key: &str, causes: &mut Causes| {
         let at = path.child(key);
         for (i, text) in names.list(key).iter().enumerate() {
-            joined(text.as_str().unwrap_or(""), name::label_1035, &at.index(i), causes);
+            join_causes(text.as_str().unwrap_or(""), name::label_1035, &at.index(i), causes);
         }
     };
     list("shortNames", causes);
@@ -39,7 +39,7 @@ pub(super) fn check(names: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Add one cause with all errors of a text.
-pub(super) fn joined(text: &str, format: Format, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn join_causes(text: &str, format: Format, at: &Path<'_>, causes: &mut Causes) {
     let mut wrong: Vec<String> = Vec::new();
     format(text, &mut |detail| wrong.push(detail.to_owned()));
     if !wrong.is_empty() {

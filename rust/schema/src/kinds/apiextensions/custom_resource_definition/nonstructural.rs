@@ -4,7 +4,7 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::schema_defaults::aggregate;
 use super::structural;
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 

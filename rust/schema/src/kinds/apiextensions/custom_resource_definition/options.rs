@@ -5,8 +5,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::nonstructural::is_structural;
 use super::schema;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// The options of one validation.
 #[derive(Clone, Copy)]

@@ -1,9 +1,9 @@
 //! Defaults against their own schema (apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`).
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
-use crate::custom::{self, Node};
-use crate::read::{Read, Write};
+use hydrofoil_custom::{self as custom, Node};
+use hydrofoil_types::read::{Read, Write};
 
 /// Add the causes of invalid defaults in a structural schema. Below `additionalProperties` there are none.
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -11,7 +11,7 @@ pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Return the compiled schema of a resource; the `root` of a schema is one without being marked (`ValidateDefaults`).
-fn compiled(props: &Value, root: bool) -> Node {
+fn compile_schema(props: &Value, root: bool) -> Node {
     let mut node = Node::compile(props);
     node.embedded |= root;
     node.embeds |= root;
@@ -53,7 +53,7 @@ impl<'a> Around<'a> {
 
 /// Return several causes as one text (`ErrorList.ToAggregate`).
 pub(super) fn aggregate(causes: &Causes) -> String {
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     let mut texts: Vec<String> = causes.as_slice().iter().map(|c| format!("{}: {}", c.field, c.message)).collect();
     texts.retain(|text| seen.insert(text.clone()));
     if texts.len() == 1 { texts.swap_remove(0) } else { format!("[{}]", texts.join(", ")) }
@@ -64,11 +64,11 @@ fn walk<'a>(props: &'a Value, path: &Path<'_>, around: Option<&Around<'a>>, root
     let around = around.filter(|_| !embedded);
     if let Some(default) = props.opt("default") {
         let at = path.child("default");
-        let mut node = compiled(props, root);
+        let mut node = compile_schema(props, root);
         custom::attach_rules(&mut node, props, embedded);
         if let Some(around) = around {
             let mut found = Causes::new();
-            custom::check_embedded(&around.object(default), &compiled(around.resource, around.root), &mut found);
+            custom::check_embedded(&around.object(default), &compile_schema(around.resource, around.root), &mut found);
             if found.is_empty() {
                 custom::check_default(default, &node, &at, causes);
             } else {

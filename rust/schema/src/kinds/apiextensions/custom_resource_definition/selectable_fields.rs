@@ -1,10 +1,10 @@
 //! Selectable fields.
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use super::field_path::find;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// `ValidateCustomResourceSelectableFields`.
 pub(super) fn validate(holder: &Value, schema: &str, path: &Path<'_>, causes: &mut Causes) {
@@ -21,7 +21,7 @@ pub(super) fn validate(holder: &Value, schema: &str, path: &Path<'_>, causes: &m
         };
         return causes.invalid_str(&at, "", detail);
     };
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     for (i, field) in list.iter().enumerate() {
         let at = at.index(i);
         let at = at.child("jsonPath");

@@ -4,7 +4,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::internal;
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// The name at the top level, in a version, and in messages.
 const SHARED: [(&str, &str, &str); 4] = [

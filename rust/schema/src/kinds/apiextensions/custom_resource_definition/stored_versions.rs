@@ -1,8 +1,8 @@
 //! The versions in which objects may be stored.
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Record the storage version as stored.
 pub(super) fn record(object: &mut Value) {
@@ -27,12 +27,12 @@ pub(super) fn validate(object: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.invalid(path, shown, "must have at least one stored version");
     }
     let versions = object.field("spec").list("versions");
-    let named: Seen<_> = list.iter().map(Value::as_str).collect();
-    let known: Seen<_> = versions.iter().map(|v| v.text("name")).collect();
-    let again = Again::of(versions, |v| v.text("name"));
+    let named: KeySet<_> = list.iter().map(Value::as_str).collect();
+    let known: KeySet<_> = versions.iter().map(|v| v.text("name")).collect();
+    let duplicates = Duplicates::of(versions, |v| v.text("name"));
     for (i, version) in versions.iter().enumerate().filter(|(_, v)| v.flag("storage")) {
         // A name counts for the first version that has it.
-        if again.at(i) || !named.contains(&Some(version.text("name"))) {
+        if duplicates.is_repeat(i) || !named.contains(&Some(version.text("name"))) {
             causes.invalid(path, shown, &format!("must have the storage version {}", version.text("name")));
         }
     }

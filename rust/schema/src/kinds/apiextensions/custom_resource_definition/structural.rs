@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::custom;
-use crate::read::Read;
+use hydrofoil_custom as custom;
+use hydrofoil_types::read::Read;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Level {
@@ -159,26 +159,26 @@ fn values(s: &Value, int_or_string: bool, path: &Path<'_>, causes: &mut Causes) 
             if int_or_string && (key == "anyOf" || (key == "allOf" && i == 0)) {
                 continue;
             }
-            nested(value, &at.index(i), causes);
+            nested_validation(value, &at.index(i), causes);
         }
     }
     if let Some(not) = s.opt("not") {
-        nested(not, &path.child("not"), causes);
+        nested_validation(not, &path.child("not"), causes);
     }
 }
 
 /// `validateNestedValueValidation`: nothing but values may be restricted.
-fn nested(v: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn nested_validation(v: &Value, path: &Path<'_>, causes: &mut Causes) {
     const EMPTY: &str = "must be empty to be structural";
     const UNDEFINED: &str = "must be undefined to be structural";
     const FALSE: &str = "must be false to be structural";
     values(v, false, path, causes);
     if let Some(items) = v.opt("items").filter(|i| i.as_object().is_some()) {
-        nested(items, &path.child("items"), causes);
+        nested_validation(items, &path.child("items"), causes);
     }
     let at = path.child("properties");
     for (key, value) in v.entries("properties") {
-        nested(value, &at.key(key), causes);
+        nested_validation(value, &at.key(key), causes);
     }
     let mut forbid = |key: &str, set: bool, detail: &str| {
         if set {
@@ -210,20 +210,20 @@ fn completeness(root: &Value, at: &Path<'_>, causes: &mut Causes) {
     for key in ["allOf", "anyOf", "oneOf"] {
         let path = at.child(key);
         for (i, one) in root.list(key).iter().enumerate() {
-            covered(one, root, &path.index(i), at, causes);
+            check_covered(one, root, &path.index(i), at, causes);
         }
     }
     if let Some(not) = root.opt("not") {
-        covered(not, root, &at.child("not"), at, causes);
+        check_covered(not, root, &at.child("not"), at, causes);
     }
 }
 
-fn covered(v: &Value, skeleton: &Value, at: &Path<'_>, skeleton_at: &Path<'_>, causes: &mut Causes) {
+fn check_covered(v: &Value, skeleton: &Value, at: &Path<'_>, skeleton_at: &Path<'_>, causes: &mut Causes) {
     let because = |here: &Path<'_>| format!("because it is defined in {here}");
     if let Some(items) = v.opt("items").filter(|i| i.as_object().is_some()) {
         let here = at.child("items");
         match skeleton.opt("items") {
-            Some(own) => covered(items, own, &here, &skeleton_at.child("items"), causes),
+            Some(own) => check_covered(items, own, &here, &skeleton_at.child("items"), causes),
             None => causes.required(&skeleton_at.child("items"), &because(&here)),
         }
     }
@@ -231,17 +231,17 @@ fn covered(v: &Value, skeleton: &Value, at: &Path<'_>, skeleton_at: &Path<'_>, c
     for (key, value) in v.entries("properties") {
         let here = path.key(key);
         match skeleton.field("properties").get(key) {
-            Some(next) => covered(value, next, &here, &own.key(key), causes),
+            Some(next) => check_covered(value, next, &here, &own.key(key), causes),
             None => causes.required(&own.key(key), &because(&here)),
         }
     }
     for key in ["allOf", "anyOf", "oneOf"] {
         let path = at.child(key);
         for (i, one) in v.list(key).iter().enumerate() {
-            covered(one, skeleton, &path.index(i), skeleton_at, causes);
+            check_covered(one, skeleton, &path.index(i), skeleton_at, causes);
         }
     }
     if let Some(not) = v.opt("not") {
-        covered(not, skeleton, &at.child("not"), skeleton_at, causes);
+        check_covered(not, skeleton, &at.child("not"), skeleton_at, causes);
     }
 }

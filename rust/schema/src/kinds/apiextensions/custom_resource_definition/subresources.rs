@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// `ValidateCustomResourceDefinitionSubresources`.
 pub(super) fn validate(subresources: &Value, path: &Path<'_>, causes: &mut Causes) {

@@ -2,15 +2,15 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::convert::{lifted, reworded};
-use super::names::{self, joined};
+use super::convert::{lift, reword};
+use super::names::{self, join_causes};
 use super::options::{self, Options};
 use super::{approval, conversion, printer_columns, selectable_fields, stored_versions, subresources, versions};
 use crate::kind::Request;
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::name;
-use crate::rules::meta;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -53,7 +53,7 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
 
 fn rules(req: &Request<'_>, object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let beta = req.kind.version == "v1beta1";
-    let internal = if beta { reworded } else { lifted };
+    let internal = if beta { reword } else { lift };
     let spec = internal(object.field("spec"));
     let before = old.map(|o| internal(o.field("spec")));
     specification(&spec, Options::of(beta, &spec, before.as_ref()), causes);
@@ -106,7 +106,7 @@ fn specification(spec: &Value, options: Options, causes: &mut Causes) {
     if group.is_empty() {
         causes.need(&at);
     } else if !name::is_subdomain(group) {
-        joined(group, name::subdomain, &at, causes);
+        join_causes(group, name::subdomain, &at, causes);
     } else if !group.contains('.') {
         causes.invalid_str(&at, group, "should be a domain with at least one dot");
     }

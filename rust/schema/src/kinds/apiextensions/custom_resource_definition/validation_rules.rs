@@ -6,7 +6,7 @@ use hydrofoil_cel::{Decl, Kind, Program, Refusal};
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use super::schema::{self, Place};
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 /// The cost limit of one expression, times its estimated runs (`StaticEstimatedCostLimit`).
 const EXPRESSION: u64 = 10_000_000;
@@ -25,7 +25,7 @@ pub(super) fn check(props: &Value, path: &Path<'_>, clean: bool, causes: &mut Ca
             causes.forbidden(&Path::new(at), why);
         }
         let what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
-        causes.forbidden(path, &exceeded(what, total, DEFINITION));
+        causes.forbidden(path, &cost_error(what, total, DEFINITION));
     }
 }
 
@@ -117,7 +117,7 @@ impl Walk<'_> {
             let program = match Program::compile(text, decl, optional_old, Kind::Bool) {
                 Ok(program) => Some(program),
                 Err(why) => {
-                    self.causes.invalid(&rule_at, &shown(rule), &why.of_rule());
+                    self.causes.invalid(&rule_at, &internal_rule(rule), &why.of_rule());
                     None
                 }
             };
@@ -154,14 +154,14 @@ impl Walk<'_> {
                     Refusal::Issues(why) => format!("messageExpression compilation failed: {why}"),
                     Refusal::Instance(why) => format!("messageExpression instantiation failed: {why}"),
                 };
-                self.causes.invalid(&at, &shown(rule), &why);
+                self.causes.invalid(&at, &internal_rule(rule), &why);
             }
         }
     }
 
     fn charge(&mut self, what: &str, cost: u64, at: &Path<'_>) {
         if cost > EXPRESSION {
-            self.causes.forbidden(at, &exceeded(what, cost, EXPRESSION));
+            self.causes.forbidden(at, &cost_error(what, cost, EXPRESSION));
         }
         self.total = self.total.saturating_add(cost);
         if cost >= DEFINITION / 100 {
@@ -183,7 +183,7 @@ fn factor(props: &Value) -> Option<u64> {
 }
 
 /// Return a rule as Go's `encoding/json` writes the internal type.
-fn shown(rule: &Value) -> Value {
+fn internal_rule(rule: &Value) -> Value {
     let mut map = Map::new();
     for (name, key) in [("Rule", "rule"), ("Message", "message"), ("MessageExpression", "messageExpression")] {
         map.push(name, rule.text(key));
@@ -195,7 +195,7 @@ fn shown(rule: &Value) -> Value {
 }
 
 /// `getCostErrorMessage`.
-fn exceeded(what: &str, cost: u64, limit: u64) -> String {
+fn cost_error(what: &str, cost: u64, limit: u64) -> String {
     let factor = cost as f64 / limit as f64;
     let factor = if factor > 100.0 {
         "more than 100x".to_owned()

@@ -1,15 +1,15 @@
 //! The versions of a definition.
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use super::names::joined;
+use super::names::join_causes;
 use super::options::Options;
 use super::{
     internal, printer_columns, schema, schema_defaults, selectable_fields, shared, structural, subresources,
     validation_rules,
 };
-use crate::read::Read;
-use crate::rules::format::name;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -18,12 +18,12 @@ pub(super) fn validate(spec: &Value, options: Options, path: &Path<'_>, causes: 
     let versions = spec.list("versions");
     let mut unique = true;
     let own_subresources = versions.iter().any(|v| v.has("subresources"));
-    let again = Again::of(versions, |v| v.text("name"));
+    let duplicates = Duplicates::of(versions, |v| v.text("name"));
     for (i, version) in versions.iter().enumerate() {
         let at = path.index(i);
         let own = version.text("name");
-        unique &= !again.at(i);
-        joined(own, name::label_1035, &at.child("name"), causes);
+        unique &= !duplicates.is_repeat(i);
+        join_causes(own, name::label_1035, &at.child("name"), causes);
         deprecation(version, &at.child("deprecationWarning"), causes);
         let effective = if own_subresources { version } else { spec }.field("subresources");
         schema_of(version.opt("schema"), effective.has("status"), options, &at.child("schema"), causes);
@@ -46,7 +46,7 @@ pub(super) fn validate(spec: &Value, options: Options, path: &Path<'_>, causes: 
     let first = spec.text("version");
     if !first.is_empty() {
         let at = SPEC.child("version");
-        joined(first, name::label_1035, &at, causes);
+        join_causes(first, name::label_1035, &at, causes);
         if versions.first().is_some_and(|v| v.text("name") != first) {
             causes.invalid_str(&at, first, "must match the first version in spec.versions");
         }

@@ -1,9 +1,10 @@
 //! Warnings of unknown formats.
 
-use hydrofoil_types::{Seen, Value, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{KeySet, Value};
 
-use crate::custom::StringFormat;
-use crate::read::Read;
+use hydrofoil_custom::StringFormat;
+use hydrofoil_types::read::Read;
 
 /// Warn of the formats of a new definition.
 pub(super) fn formats(object: &Value, out: &mut Vec<String>) {
@@ -22,7 +23,7 @@ fn warning(format: &str) -> String {
 
 /// Return the formats of each version's schema, and of the one that versions share, that are unknown.
 fn unknown(object: &Value) -> Vec<&str> {
-    let (mut seen, mut out) = (Seen::default(), Vec::new());
+    let (mut seen, mut out) = (KeySet::default(), Vec::new());
     schema(object.field("spec").field("validation").field("openAPIV3Schema"), &mut seen, &mut out);
     for version in object.field("spec").list("versions") {
         schema(version.field("schema").field("openAPIV3Schema"), &mut seen, &mut out);
@@ -31,7 +32,7 @@ fn unknown(object: &Value) -> Vec<&str> {
 }
 
 /// `SchemaHas`, as far as structural schemas have parts.
-fn schema<'a>(node: &'a Value, seen: &mut Seen<&'a str>, out: &mut Vec<&'a str>) {
+fn schema<'a>(node: &'a Value, seen: &mut KeySet<&'a str>, out: &mut Vec<&'a str>) {
     let format = node.text("format");
     let known = match node.text("type") {
         "" | "string" => StringFormat::parse(format).is_some(),

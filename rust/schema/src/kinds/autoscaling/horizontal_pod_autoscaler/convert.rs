@@ -4,7 +4,7 @@
 use hydrofoil_types::{Map, Timestamp, Value, notation};
 
 use super::metric::{self, amount, field, fill, items, number, text};
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT: &str = "autoscaling.alpha.kubernetes.io/current-metrics";

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// `autoscaling/v2`.
 pub(super) fn v2(object: &mut Value) {

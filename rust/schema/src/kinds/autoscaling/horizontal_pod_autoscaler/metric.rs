@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Map, Quantity, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// The form of a member in version 1.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -157,8 +157,8 @@ pub(super) fn up(sources: &[Source], metric: &Value) -> Option<Value> {
             let value = field(source, old)?;
             let read = match form {
                 Form::Text => text(value)?,
-                Form::Reference => Some(referenced(value)?),
-                Form::Selector => selected(value)?,
+                Form::Reference => Some(reference_of(value)?),
+                Form::Selector => selector_of(value)?,
                 Form::Amount => Some(amount(value)?.unwrap_or_else(|| Value::from("0"))),
                 Form::MaybeAmount => amount(value)?,
                 Form::Percent => number(value)?,
@@ -169,7 +169,7 @@ pub(super) fn up(sources: &[Source], metric: &Value) -> Option<Value> {
             }
         }
         if made.opt("target").is_some() || sources == SPEC {
-            typed(name, made.make("target"));
+            set_type(name, made.make("target"));
         }
         out.put(name, made);
     }
@@ -177,7 +177,7 @@ pub(super) fn up(sources: &[Source], metric: &Value) -> Option<Value> {
 }
 
 /// Set the type of a metric's target by the values that it has.
-fn typed(source: &str, target: &mut Value) {
+fn set_type(source: &str, target: &mut Value) {
     let (value, average, percent) = (target.has("value"), target.has("averageValue"), target.has("averageUtilization"));
     let kind = match source {
         "object" if !average => "Value",
@@ -235,7 +235,7 @@ pub(super) fn amount(value: &Value) -> Option<Option<Value>> {
         Value::Int(_) | Value::Float(_) => value.to_json(),
         _ => return None,
     };
-    Some(Some(Value::Str(Quantity::written(given.trim()).ok()?)))
+    Some(Some(Value::Str(Quantity::canonical_text(given.trim()).ok()?)))
 }
 
 /// Set a field that has a value.
@@ -255,7 +255,7 @@ fn reference(given: &Value) -> Value {
     Value::Object(out)
 }
 
-fn referenced(given: &Value) -> Option<Value> {
+fn reference_of(given: &Value) -> Option<Value> {
     let mut out = Value::object();
     for key in ["kind", "name", "apiVersion"] {
         fill(&mut out, key, text(field(given, key)?)?);
@@ -287,7 +287,7 @@ fn selector(given: &Value) -> Value {
 }
 
 #[allow(clippy::option_option, reason = "the outer tells what cannot be read")]
-fn selected(given: &Value) -> Option<Option<Value>> {
+fn selector_of(given: &Value) -> Option<Option<Value>> {
     if *given == Value::Null {
         return Some(None);
     }

@@ -4,9 +4,9 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
-use crate::rules::table::text::plain;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_rules::table::text::plain;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::Read;
 
 /// The text of `%s` for a nil quantity or an absent number.
 const UNKNOWN: &str = "<unknown>";

@@ -2,11 +2,12 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::{Check, NOT_NEGATIVE};
-use crate::rules::format::name;
-use crate::rules::resource;
-use crate::rules::workload::counts;
+use hydrofoil_rules::check::{Check, NOT_NEGATIVE};
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::resource;
+use hydrofoil_rules::workload::counts;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 /// The types of metrics in the order in which upstream looks at their sources: only the first is checked.
@@ -30,14 +31,17 @@ enum Versions {
 }
 
 /// `ValidateHorizontalPodAutoscalerSpec`.
-pub(super) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
-    spec(object.field("spec"), old.map(|old| old.field("spec")), causes);
+pub(super) fn rules(release: Release, object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    spec(release, object.field("spec"), old.map(|old| old.field("spec")), causes);
 }
 
-fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
+fn spec(release: Release, spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     let at = SPEC.child("minReplicas");
-    if let Some(least) = spec.opt_int("minReplicas").filter(|n| *n < 1) {
-        causes.invalid_int(&at, least, "must be greater than or equal to 1");
+    let scales_to_zero =
+        release.enabled(Gate::HPAScaleToZero) || old.is_some_and(|old| old.opt_int("minReplicas") == Some(0));
+    let lowest = i64::from(!scales_to_zero);
+    if let Some(least) = spec.opt_int("minReplicas").filter(|n| *n < lowest) {
+        causes.invalid_int(&at, least, &format!("must be greater than or equal to {lowest}"));
     }
     let (most, at) = (spec.int("maxReplicas"), SPEC.child("maxReplicas"));
     if most == 0 {

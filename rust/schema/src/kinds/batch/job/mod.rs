@@ -9,27 +9,27 @@ pub(super) mod validate;
 use hydrofoil_types::{Path, SmolStr, Value};
 
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::table::text::{condition, containers};
-use crate::rules::table::{self, Subject, age, cells};
-use crate::rules::{hostname, pod_template, workload};
+use hydrofoil_rules::table::text::{condition, containers};
+use hydrofoil_rules::table::{self, Subject, age, cells};
+use hydrofoil_rules::{hostname, pod_template, workload};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     generation: GenerationRule::of_spec("batch.JobSpec"),
-    default: |object, _| default(object),
+    default: |_, object, _| default(object),
     drop_disabled: workload::drop_disabled,
-    prepare_create: |object, _| prepare::create(object),
+    prepare_create: |_, object, _| prepare::create(object),
     label: prepare::share_labels,
     metadata_on_update: &[],
     metadata_on_status: &[],
-    validate: |_, object, causes| validate::rules(object, None, causes),
+    validate: |req, object, causes| validate::rules(req.release(), object, None, causes),
     validate_update: update::update,
-    warn_create: |object, out| {
+    warn_create: |_, object, out| {
         hostname::warn(object, "Pod names and hostnames", out);
         warn(object, out);
     },
-    warn_update: |object, old, out| {
+    warn_update: |_, object, old, out| {
         if workload::has_new_generation(object, old) {
             warn(object, out);
         }
@@ -101,7 +101,7 @@ pub(crate) fn row(of: &Subject<'_>) -> Vec<Value> {
         (None, parallel @ 2..) => format!("{done}/1 of {parallel}"),
         (None, _) => format!("{done}/1"),
     };
-    let moment = |key| status.opt(key).map(|t| age::pointed(t.as_str().unwrap_or("")));
+    let moment = |key| status.opt(key).map(|t| age::pointer_time(t.as_str().unwrap_or("")));
     let duration = moment("startTime").map_or_else(String::new, |start| match moment("completionTime") {
         Some(end) => age::between(start, end),
         None => of.ago(start),

@@ -3,11 +3,11 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::label;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::label;
+use hydrofoil_types::read::Read;
 
 const ACTIONS: [&str; 4] = ["Count", "FailIndex", "FailJob", "Ignore"];
 
@@ -84,7 +84,7 @@ fn exit_codes(codes: &Value, names: &[&str], path: &Path<'_>, causes: &mut Cause
         causes.too_many(&at, values.len(), 255);
     }
     let mut ordered = true;
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     for (i, value) in values.iter().enumerate() {
         if *value == 0 && operator == "In" {
             causes.invalid_int(&at.index(i), 0, "must not be 0 for the In operator");

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Copy the labels of its template to an unlabelled job (`SetDefaults_Job`), those that are generated as well.
 pub(crate) fn share_labels(object: &mut Value) {

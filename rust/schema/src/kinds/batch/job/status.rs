@@ -3,12 +3,12 @@
 //! A rule holds only where its field changes (`getStatusValidationOptions` of the strategy), so that a status that
 //! breaks it already can be corrected in steps.
 
-use hydrofoil_types::{Causes, Path, Seen, Timestamp, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Timestamp, Value};
 
 use super::policy::{overlap, parse_indexes};
-use crate::read::{Read, same_field};
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::workload::counts;
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::workload::counts;
+use hydrofoil_types::read::{Read, same_field};
 
 const STATUS: Path<'static> = Path::new("status");
 
@@ -38,7 +38,7 @@ impl<'a> State<'a> {
         has_condition(self.status, "SuccessCriteriaMet", "True")
     }
 
-    fn finished(&self) -> bool {
+    fn validate_finished(&self) -> bool {
         self.complete() || self.failed()
     }
 
@@ -56,16 +56,16 @@ pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     let (new, before) = (State::of(object), State::of(old));
     let spec = object.field("spec");
     counts(new.status, &["active", "succeeded", "failed", "ready", "terminating"], &STATUS, causes);
-    uncounted(new.status, causes);
+    validate_uncounted(new.status, causes);
     conditions(&new, &before, causes);
     completion_time(&new, &before, causes);
     outcome(&new, &before, causes);
-    finished(&new, &before, spec, causes);
+    validate_finished(&new, &before, spec, causes);
     indexes(&new, &before, spec, causes);
     let status = new.status;
-    if new.finished()
+    if new.validate_finished()
         && status.int("terminating") > 0
-        && (new.finished() != before.finished() || changed(&new, &before, "terminating"))
+        && (new.validate_finished() != before.validate_finished() || changed(&new, &before, "terminating"))
     {
         let detail = "terminating>0 is invalid for finished job";
         causes.invalid_int(&STATUS.child("terminating"), status.int("terminating"), detail);
@@ -85,10 +85,10 @@ fn changed(new: &State<'_>, before: &State<'_>, key: &str) -> bool {
     !same_field(new.status, before.status, key) || new.status.has(key) != before.status.has(key)
 }
 
-fn uncounted(status: &Value, causes: &mut Causes) {
+fn validate_uncounted(status: &Value, causes: &mut Causes) {
     let Some(pods) = status.opt("uncountedTerminatedPods") else { return };
     let path = STATUS.child("uncountedTerminatedPods");
-    let mut seen = Seen::default();
+    let mut seen = KeySet::default();
     for key in ["succeeded", "failed"] {
         let at = path.child(key);
         for (i, uid) in pods.list(key).iter().enumerate() {
@@ -141,11 +141,11 @@ fn outcome(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     }
 }
 
-fn finished(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
-    if !new.finished() {
+fn validate_finished(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
+    if !new.validate_finished() {
         return;
     }
-    let (status, turned) = (new.status, !before.finished());
+    let (status, turned) = (new.status, !before.validate_finished());
     if status.int("active") > 0 && (turned || changed(new, before, "active")) {
         causes.invalid_int(&STATUS.child("active"), status.int("active"), "active>0 is invalid for finished job");
     }

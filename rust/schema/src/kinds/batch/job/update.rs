@@ -4,10 +4,11 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::{status, validate};
 use crate::Request;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::meta;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::meta;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -19,10 +20,10 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     }
     // The strategy validates the job, and then its spec again as part of the update.
     meta::create(req.kind, object, causes);
-    validate::rules(object, Some(old), causes);
+    validate::rules(req.release(), object, Some(old), causes);
     meta::update(req.kind, object, old, causes);
     let (new, before) = (object.field("spec"), old.field("spec"));
-    validate::whole(new, causes);
+    validate::whole(req.release(), new, causes);
     completions(new, before, causes);
     causes.immutable_internal(
         &SPEC.child("selector"),
@@ -30,7 +31,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
         new.field("selector"),
         before.field("selector"),
     );
-    template(object, old, causes);
+    template(req.release(), object, old, causes);
     for (key, shape) in [
         ("completionMode", "*s"),
         ("podFailurePolicy", "*batch.PodFailurePolicy"),
@@ -55,7 +56,7 @@ fn completions(new: &Value, before: &Value, causes: &mut Causes) {
 }
 
 /// `validatePodTemplateUpdate`: a suspended job may change the placement and the resources of its pods.
-fn template(object: &Value, old: &Value, causes: &mut Causes) {
+fn template(release: Release, object: &Value, old: &Value, causes: &mut Causes) {
     let (new, before) = (object.field("spec").field("template"), old.field("spec").field("template"));
     let suspended = old.field("spec").flag("suspend");
     let idle = suspended
@@ -65,14 +66,27 @@ fn template(object: &Value, old: &Value, causes: &mut Causes) {
             .list("conditions")
             .iter()
             .any(|c| c.text("type") == "Suspended" && c.text("status") == "True");
+    let is_placed = if release.enabled(Gate::MutableSchedulingDirectivesForSuspendedJobs) {
+        !idle
+    } else {
+        !suspended || old.field("status").has("startTime")
+    };
+    let resizes = idle && release.enabled(Gate::MutablePodResourcesForSuspendedJobs);
     let at = SPEC.child("template");
-    if !idle {
+    if is_placed && !resizes {
         return causes.immutable_internal(&at, "core.PodTemplateSpec", new, before);
     }
     let mut allowed = before.field("spec").clone();
-    affinity(new.field("spec"), &mut allowed);
-    for key in ["nodeSelector", "tolerations", "schedulingGates"] {
-        allowed.copy_from(new.field("spec"), key);
+    if !is_placed {
+        affinity(new.field("spec"), &mut allowed);
+        for key in ["nodeSelector", "tolerations", "schedulingGates"] {
+            allowed.copy_from(new.field("spec"), key);
+        }
+    }
+    if !resizes {
+        let mut kept = new.clone();
+        kept.put("spec", allowed);
+        return causes.immutable_internal(&at, "core.PodTemplateSpec", new, &kept);
     }
     for list in ["containers", "initContainers"] {
         let now = new.field("spec").list(list);

@@ -5,13 +5,14 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::policy;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::domain_path::domain_path;
-use crate::rules::format::name;
-use crate::rules::workload::{self, counts};
-use crate::rules::{pod_template, selector};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::domain_path::domain_path;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::workload::{self, counts};
+use hydrofoil_rules::{pod_template, selector};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const SELECTOR: &str = "*meta.LabelSelector";
@@ -19,10 +20,10 @@ const MANY: i64 = 100_000;
 const FEWER: i64 = 10_000;
 
 /// `ValidateJob` without the metadata; the labels required of the pods depend on those they had before.
-pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
-    generated(object, old, causes);
+pub(crate) fn rules(release: Release, object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    generated_selector(object, old, causes);
     let spec = object.field("spec");
-    whole(spec, causes);
+    whole(release, spec, causes);
     let own = object.field("metadata").text("name");
     if let Some(count) = spec.opt_int("completions").filter(|c| *c > 0 && spec.text("completionMode") == "Indexed") {
         let host = format!("{own}-{}", count - 1);
@@ -36,7 +37,7 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
 }
 
 /// `ValidateGeneratedSelector`.
-fn generated(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+fn generated_selector(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.field("spec");
     if spec.flag("manualSelector") || !spec.has("selector") {
         return;
@@ -77,8 +78,8 @@ fn valid(value: &Value) -> bool {
 }
 
 /// `ValidateJobSpec`.
-pub(super) fn whole(spec: &Value, causes: &mut Causes) {
-    inner(spec, &SPEC, causes);
+pub(super) fn whole(release: Release, spec: &Value, causes: &mut Causes) {
+    inner(release, spec, &SPEC, causes);
     let at = SPEC.child("selector");
     match spec.opt("selector") {
         None => causes.need(&at),
@@ -91,9 +92,9 @@ pub(super) fn whole(spec: &Value, causes: &mut Causes) {
 }
 
 /// `ValidateJobTemplateSpec`.
-pub(in crate::kinds::batch) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
+pub(in crate::kinds::batch) fn template(release: Release, template: &Value, path: &Path<'_>, causes: &mut Causes) {
     let (spec, at) = (template.field("spec"), path.child("spec"));
-    inner(spec, &at, causes);
+    inner(release, spec, &at, causes);
     if let Some(s) = spec.opt("selector") {
         causes.invalid_internal(&at.child("selector"), SELECTOR, s, "`selector` will be auto-generated");
     }
@@ -104,7 +105,7 @@ pub(in crate::kinds::batch) fn template(template: &Value, path: &Path<'_>, cause
 }
 
 /// `validateJobSpec`.
-fn inner(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn inner(release: Release, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     let keys = [
         "parallelism",
         "completions",
@@ -144,7 +145,7 @@ fn inner(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.one_of(&at, value, known);
     }
     let at = path.child("template");
-    pod_template::validate::template(spec.field("template"), &at, causes);
+    pod_template::validate::template(release, spec.field("template"), &at, causes);
     let restart = spec.field("template").field("spec").text("restartPolicy");
     let at = at.child("spec");
     let at = at.child("restartPolicy");

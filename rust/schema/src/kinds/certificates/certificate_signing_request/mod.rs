@@ -5,7 +5,7 @@ mod table;
 mod validate;
 
 use crate::kind::{MetadataCheck, NameRule, Strategy};
-use crate::read::Write;
+use hydrofoil_types::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::PathSegment,
@@ -16,9 +16,9 @@ pub(crate) static STRATEGY: Strategy = Strategy {
         "approval" => Some(&[&["spec"], &["status", "certificate"]]),
         _ => None,
     },
-    prepare_update: |object, old| object.copy_from(old, "spec"),
-    prepare_status: prepare::status,
-    prepare_subresource: prepare::approval,
+    prepare_update: |_, object, old| object.copy_from(old, "spec"),
+    prepare_status: |_, object, old, now| prepare::status(object, old, now),
+    prepare_subresource: |_, subresource, object, old, now| prepare::approval(subresource, object, old, now),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     metadata_on_status: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate::create(object, causes),

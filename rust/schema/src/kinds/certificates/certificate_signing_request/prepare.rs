@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Lookup, SmolStr, Timestamp, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// `populateConditionTimestamps`: new conditions get the present time, kept ones the transition of before.
 pub(super) fn status(object: &mut Value, old: &Value, now: Timestamp) {

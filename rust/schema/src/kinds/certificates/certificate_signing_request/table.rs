@@ -2,8 +2,8 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
-use crate::rules::table::{Subject, age, cells, text};
+use hydrofoil_rules::table::{Subject, age, cells, text};
+use hydrofoil_types::read::Read;
 
 /// `printCertificateSigningRequest`.
 pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {

@@ -5,12 +5,13 @@
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
 use base64::Engine as _;
-use hydrofoil_types::{Again, Causes, Path, Value, Whole, quoted};
+use hydrofoil_text::quoted;
+use hydrofoil_types::{Causes, Duplicates, Path, Value, Whole};
 
 use crate::kind::Request;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::signer::signer;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::signer::signer;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 const USAGES: [&str; 23] = [
@@ -51,9 +52,9 @@ pub(super) fn create(object: &Value, causes: &mut Causes) {
     for (i, usage) in usages.iter().enumerate() {
         causes.one_of(&at.index(i), usage.as_str().unwrap_or(""), &USAGES);
     }
-    let again = Again::of(usages, Whole);
+    let duplicates = Duplicates::of(usages, Whole);
     for (i, usage) in usages.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.index(i), usage.as_str().unwrap_or(""));
         }
     }
@@ -168,7 +169,7 @@ fn conditions(object: &Value, causes: &mut Causes) {
     let path = status.child("conditions");
     let list = object.field("status").list("conditions");
     let (mut approved, mut denied) = (false, false);
-    let again = Again::of(list, |v| v.text("type"));
+    let duplicates = Duplicates::of(list, |v| v.text("type"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         let kind = condition.text("type");
@@ -187,7 +188,7 @@ fn conditions(object: &Value, causes: &mut Causes) {
         }
         approved |= kind == "Approved";
         denied |= kind == "Denied";
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
     }

@@ -7,8 +7,8 @@ use hydrofoil_types::{Causes, Path, Value};
 use hydrofoil_x509::{PublicKey, Request};
 
 use super::SPEC;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 const MOST_BYTES: usize = 10 * 1024;
 const UNKNOWN: &str = "unknown public key type; supported types are Ed25519, ECDSA, and RSA";

@@ -7,9 +7,9 @@ mod table;
 
 use hydrofoil_types::Path;
 
-use crate::internal::InternalCauses;
 use crate::kind::Strategy;
-use crate::read::Read;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -19,7 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     status_resets_metadata: true,
     // The store of the main resource has no strategy of its own for them.
     reset_fields: |subresource| subresource.is_empty().then_some(&[]),
-    default: |object, _| spec::default(object),
+    default: |_, object, _| spec::default(object),
     validate: |_, object, causes| spec::validate(object.field("spec"), causes),
     validate_update: |req, object, old, causes| match req.subresource {
         "status" => status::validate(object, old, req.now, causes),

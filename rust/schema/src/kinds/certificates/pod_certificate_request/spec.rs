@@ -3,12 +3,12 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::{SPEC, key};
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
-use crate::rules::meta::ANNOTATIONS;
-use crate::rules::signer::{is_of_kubernetes, signer};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::meta::ANNOTATIONS;
+use hydrofoil_rules::signer::{is_of_kubernetes, signer};
+use hydrofoil_types::read::{Read, Write};
 
 const HOUR: i64 = 60 * 60;
 const DAY: i64 = 24 * HOUR;
@@ -56,7 +56,7 @@ fn annotations(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("unverifiedUserAnnotations");
     let mut size = 0_usize;
     for (key, value) in spec.entries("unverifiedUserAnnotations") {
-        prefixed(&key.to_lowercase(), &at, causes);
+        domain_prefixed_key(&key.to_lowercase(), &at, causes);
         size = size.saturating_add(key.len()).saturating_add(value.as_str().map_or(0, str::len));
     }
     if size > ANNOTATIONS {
@@ -65,7 +65,7 @@ fn annotations(spec: &Value, causes: &mut Causes) {
 }
 
 /// `IsDomainPrefixedKey`.
-fn prefixed(key: &str, at: &Path<'_>, causes: &mut Causes) {
+fn domain_prefixed_key(key: &str, at: &Path<'_>, causes: &mut Causes) {
     if key.is_empty() {
         return causes.need(at);
     }

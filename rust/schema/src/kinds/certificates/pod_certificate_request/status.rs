@@ -4,9 +4,9 @@ use hydrofoil_types::{Causes, Path, Timestamp, Value};
 use hydrofoil_x509::{Certificate, PublicKey, Request, pem};
 
 use super::key;
-use crate::read::{Read, same_field};
-use crate::rules::check::Check;
-use crate::rules::conditions;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::conditions;
+use hydrofoil_types::read::{Read, same_field};
 
 const STATUS: Path<'static> = Path::new("status");
 const KNOWN: [&str; 3] = ["Issued", "Denied", "Failed"];
@@ -34,7 +34,7 @@ pub(super) fn validate(object: &Value, old: &Value, now: Timestamp, causes: &mut
             causes.invalid_omitted(&STATUS, detail);
         }
     } else if is(status, "Issued") {
-        issued(status, old.field("spec"), now, causes);
+        validate_issued(status, old.field("spec"), now, causes);
     } else if !same {
         let detail = "status is immutable unless transitioning to \"Issued\", \"Denied\", or \"Failed\"";
         causes.invalid_omitted(&STATUS, detail);
@@ -69,7 +69,7 @@ fn known_once(status: &Value, causes: &mut Causes) {
 }
 
 /// Validate the certificates that are issued, and the times beside them; the first fault ends it.
-fn issued(status: &Value, spec: &Value, now: Timestamp, causes: &mut Causes) {
+fn validate_issued(status: &Value, spec: &Value, now: Timestamp, causes: &mut Causes) {
     let (at, shown) = (STATUS.child("certificateChain"), status.text("certificateChain"));
     if shown.len() > MOST_BYTES {
         return causes.too_long(&at, MOST_BYTES);
@@ -85,7 +85,7 @@ fn issued(status: &Value, spec: &Value, now: Timestamp, causes: &mut Causes) {
         return causes.invalid_str(&at, shown, "leaf certificate does not parse as valid X.509");
     };
     names(&leaf, &at, causes);
-    if wanted(spec) != leaf.key {
+    if requested_key(spec) != leaf.key {
         return causes.invalid_str(&at, shown, "leaf certificate was not issued to the requested public key");
     }
     times(status, causes);
@@ -98,7 +98,7 @@ fn issued(status: &Value, spec: &Value, now: Timestamp, causes: &mut Causes) {
 }
 
 /// Return the key of a request, which was validated when it was created.
-fn wanted(spec: &Value) -> Option<PublicKey> {
+fn requested_key(spec: &Value) -> Option<PublicKey> {
     if spec.zero("stubPKCS10Request") {
         return PublicKey::parse(&key::bytes(spec, "pkixPublicKey")).ok();
     }

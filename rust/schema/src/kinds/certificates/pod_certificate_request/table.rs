@@ -2,8 +2,8 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
-use crate::rules::table::{Subject, cells, selector};
+use hydrofoil_rules::table::{Subject, cells, selector};
+use hydrofoil_types::read::Read;
 
 /// `printPodCertificateRequest`.
 pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {

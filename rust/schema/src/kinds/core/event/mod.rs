@@ -6,7 +6,7 @@ pub(in crate::kinds) mod validate;
 use hydrofoil_types::{SmolStr, Value};
 
 use crate::kind::{MetadataOrder, Strategy};
-use crate::read::Read;
+use hydrofoil_types::read::Read;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_create_on_update: true,

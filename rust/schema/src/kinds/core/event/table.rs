@@ -2,9 +2,9 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
-use crate::rules::table::text::{lower, or};
-use crate::rules::table::{Subject, age, cells};
+use hydrofoil_rules::table::text::{lower, or};
+use hydrofoil_rules::table::{Subject, age, cells};
+use hydrofoil_types::read::Read;
 
 /// The names of the fields that the printer reads, by group.
 pub(crate) struct Names {

@@ -3,10 +3,10 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
-use crate::rules::meta;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::meta;
+use hydrofoil_types::read::Read;
 
 /// The names of the fields of an event in a group.
 pub(in crate::kinds) struct Names {

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 
 use hydrofoil_types::{Quantity, SmolStr, Value};
 
-use crate::read::{Read, Write};
-use crate::rules::pod_template;
-use crate::rules::quantities::{fill_list, resource_list};
+use hydrofoil_rules::pod_template;
+use hydrofoil_rules::quantities::{fill_list, resource_list};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// `SetObjectDefaults_Pod`.
-pub(crate) fn pod(object: &mut Value) {
+pub(crate) fn pod(release: Release, object: &mut Value) {
     let pod = object.make("spec");
     // SetDefaults_Pod runs before the defaults of its parts.
     for key in ["containers", "initContainers"] {
@@ -23,7 +24,9 @@ pub(crate) fn pod(object: &mut Value) {
             });
         });
     }
-    pod_level(pod);
+    if release.enabled(Gate::PodLevelResources) {
+        pod_level(pod);
+    }
     pod.unset("enableServiceLinks", true);
     if pod.flag("hostNetwork") {
         for key in ["containers", "initContainers"] {
@@ -114,7 +117,7 @@ fn aggregate(spec: &Value, key: &str) -> Vec<(SmolStr, Value)> {
                 peak.most(n, sidecars.get(n).unwrap_or(q));
             });
         } else {
-            each_amount(container, key, |n, q| peak.most(n, sidecars.get(n).map_or(q, |beside| added(beside, q))));
+            each_amount(container, key, |n, q| peak.most(n, sidecars.get(n).map_or(q, |beside| add(beside, q))));
         }
     }
     for (n, q) in &peak.list {
@@ -131,7 +134,7 @@ fn each_amount(container: &Value, key: &str, mut f: impl FnMut(&SmolStr, Quantit
     }
 }
 
-fn added(sum: Quantity, amount: Quantity) -> Quantity {
+fn add(sum: Quantity, amount: Quantity) -> Quantity {
     sum.with_nano(sum.nano().saturating_add(amount.nano()))
 }
 
@@ -158,7 +161,7 @@ impl Sums {
     }
 
     fn add(&mut self, name: &SmolStr, amount: Quantity) {
-        self.put(name, self.get(name).map_or(amount, |sum| added(sum, amount)));
+        self.put(name, self.get(name).map_or(amount, |sum| add(sum, amount)));
     }
 
     fn most(&mut self, name: &SmolStr, amount: Quantity) {

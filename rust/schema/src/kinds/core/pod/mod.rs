@@ -11,9 +11,10 @@ mod validate;
 use hydrofoil_types::{Path, SmolStr, Value};
 
 use crate::kind::{GenerationRule, MetadataOrder, Strategy};
-use crate::read::{Read, Write};
-use crate::rules::pod_template::{self, gates};
-use crate::rules::{address, hostname};
+use hydrofoil_rules::Release;
+use hydrofoil_rules::pod_template::{self, gates};
+use hydrofoil_rules::{address, hostname};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
@@ -28,21 +29,21 @@ pub(crate) static STRATEGY: Strategy = Strategy {
         ])
     },
     generation: GenerationRule::of_spec(SPEC),
-    default: |object, _| default::pod(object),
-    drop_disabled: |object, old| object.within("spec", |s| gates::pod_spec(s, old.map(|o| o.field("spec")))),
+    default: |release, object, _| default::pod(release, object),
+    drop_disabled,
     prepare_create: prepare::create,
-    prepare_status: |object, old, _| prepare::status(object, old),
-    prepare_subresource: |subresource, object, old, _| prepare::subresource(subresource, object, old),
+    prepare_status: |_, object, old, _| prepare::status(object, old),
+    prepare_subresource: |release, subresource, object, old, _| prepare::subresource(release, subresource, object, old),
     metadata_order: MetadataOrder::Own,
     validate: |req, object, causes| validate::create(req.kind, object, causes),
     validate_update: update::update,
-    warn_prepared: pod_template::warn::apparmor,
-    warn_create: |object, out| {
+    warn_prepared: |_, object, out| pod_template::warn::apparmor(object, out),
+    warn_create: |_, object, out| {
         hostname::warn(object, "the Pod's hostname", out);
         pod_template::warn::apparmor(object, out);
         pod_template::warn::warnings(object, &Path::root(), false, out);
     },
-    warn_status: |status, out| {
+    warn_status: |_, status, out| {
         for key in ["podIPs", "hostIPs"] {
             let path = Path::new("status");
             let path = path.child(key);
@@ -59,6 +60,12 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 
 /// The internal type of the specification.
 const SPEC: &str = "core.PodSpec";
+
+/// `dropDisabledFields` and `dropDisabledPodStatusFields`.
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    object.within("spec", |s| gates::pod_spec(release, s, old.map(|o| o.field("spec"))));
+    object.within("status", |s| gates::pod_status(release, s, old.map(|o| o.field("status"))));
+}
 
 /// `ToSelectableFields`.
 fn field_value(label: &str, object: &Value) -> Option<SmolStr> {

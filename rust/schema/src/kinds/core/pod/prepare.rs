@@ -2,12 +2,13 @@
 
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
-use crate::internal;
-use crate::read::{Read, Write};
-use crate::rules::qos;
+use hydrofoil_internal as internal;
+use hydrofoil_rules::qos;
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate`.
-pub(crate) fn create(object: &mut Value, now: Timestamp) {
+pub(crate) fn create(release: Release, object: &mut Value, now: Timestamp) {
     if object.field("spec").int("terminationGracePeriodSeconds") < 0 {
         object.make("spec").put("terminationGracePeriodSeconds", 1);
     }
@@ -20,8 +21,11 @@ pub(crate) fn create(object: &mut Value, now: Timestamp) {
     status.put("phase", "Pending");
     status.put("qosClass", class);
     affinity(object);
-    spread(object);
-    gated(object, now);
+    let spread_gates = [Gate::MatchLabelKeysInPodTopologySpread, Gate::MatchLabelKeysInPodTopologySpreadSelectorMerge];
+    if spread_gates.iter().all(|gate| release.enabled(*gate)) {
+        spread(object);
+    }
+    scheduling_gated_condition(object, now);
 }
 
 /// `applyAppArmorVersionSkew`: the annotations of old clients become fields.
@@ -58,7 +62,7 @@ fn app_armor(object: &mut Value) {
 }
 
 /// `applySchedulingGatedCondition`.
-fn gated(object: &mut Value, now: Timestamp) {
+fn scheduling_gated_condition(object: &mut Value, now: Timestamp) {
     if object.field("spec").list("schedulingGates").is_empty() {
         return;
     }
@@ -151,10 +155,10 @@ fn only(object: &mut Value, old: &Value) -> Value {
 }
 
 /// Prepare an update of a subresource other than the status.
-pub(crate) fn subresource(subresource: &str, object: &mut Value, old: &Value) {
+pub(crate) fn subresource(release: Release, subresource: &str, object: &mut Value, old: &Value) {
     match subresource {
         "ephemeralcontainers" => ephemeral(object, old),
-        "resize" => resize(object, old),
+        "resize" => resize(release, object, old),
         _ => {}
     }
 }
@@ -169,7 +173,7 @@ fn ephemeral(object: &mut Value, old: &Value) {
 /// `/resize`: only resources and resize policies of containers (`dropNonResizeUpdates`).
 ///
 /// Containers that are added, removed, moved or renamed stay as they are given: validation refuses them.
-fn resize(object: &mut Value, old: &Value) {
+fn resize(release: Release, object: &mut Value, old: &Value) {
     const LISTS: [&str; 2] = ["containers", "initContainers"];
     let old_spec = old.field("spec");
     if LISTS.iter().any(|list| object.field("spec").list(list).len() != old_spec.list(list).len()) {
@@ -191,7 +195,9 @@ fn resize(object: &mut Value, old: &Value) {
             }
         });
     }
-    spec.copy_from(new.field("spec"), "resources");
+    if release.enabled(Gate::InPlacePodLevelResourcesVerticalScaling) {
+        spec.copy_from(new.field("spec"), "resources");
+    }
     object.put("spec", spec);
     generation(object, old);
 }

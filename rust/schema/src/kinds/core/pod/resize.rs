@@ -2,11 +2,13 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::{Read, Write};
-use crate::rules::check::NAMELESS;
-use crate::rules::pod_template::validate::annotations::MIRROR;
-use crate::rules::qos;
-use crate::{Request, internal};
+use crate::Request;
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Gate;
+use hydrofoil_rules::check::NAMELESS;
+use hydrofoil_rules::pod_template::validate::annotations::MIRROR;
+use hydrofoil_rules::qos;
+use hydrofoil_types::read::{Read, Write};
 
 /// Validate a pod on `/resize`.
 pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -31,6 +33,10 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     let claims = old.field("status").list("nodeAllocatableResourceClaimStatuses");
     let (new, old) = (object.field("spec"), old.field("spec"));
     if is_set(new.field("resources")) || is_set(old.field("resources")) {
+        if !req.release().enabled(Gate::InPlacePodLevelResourcesVerticalScaling) {
+            let detail = "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled";
+            return causes.forbidden(&NAMELESS, detail);
+        }
         whole(new, old, path, causes);
     }
     if !claims.is_empty() {
@@ -39,10 +45,14 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     if !same_containers(new, old, path, causes) {
         return;
     }
+    let inits = req.release().enabled(Gate::InPlacePodVerticalScalingInitContainers);
     for list in ["initContainers", "containers"] {
         let at = path.child(list);
         for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
-            kept(
+            if list == "initContainers" && !inits && before.text("restartPolicy") != "Always" {
+                continue;
+            }
+            resources_removed(
                 now.field("resources"),
                 before.field("resources"),
                 "resource",
@@ -58,6 +68,12 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
     }
     let at = path.child("initContainers");
     for (i, (now, before)) in new.list("initContainers").iter().zip(old.list("initContainers")).enumerate() {
+        if !inits && now.text("restartPolicy") != "Always" {
+            if !internal::same("core.Container", now, before) {
+                causes.forbidden(path, "resources for non-sidecar init containers are immutable");
+            }
+            continue;
+        }
         if changes_more(now, before) {
             let detail = "only cpu and memory resources for init or sidecar containers are mutable";
             causes.forbidden(&at.index(i), detail);
@@ -82,7 +98,7 @@ fn is_set(resources: &Value) -> bool {
 }
 
 /// Refuse amounts that are gone (`resourcesRemoved`).
-fn kept(new: &Value, old: &Value, noun: &str, path: &Path<'_>, causes: &mut Causes) {
+fn resources_removed(new: &Value, old: &Value, noun: &str, path: &Path<'_>, causes: &mut Causes) {
     for key in ["requests", "limits"] {
         if old.entries(key).any(|(name, _)| !new.field(key).has(name)) {
             causes.forbidden(&path.child(key), &format!("{noun} {key} cannot be removed"));
@@ -116,7 +132,7 @@ fn whole(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.has("resources") && !new.has("resources") {
         return causes.forbidden(&at, "pod-level resources cannot be removed");
     }
-    kept(new.field("resources"), old.field("resources"), "pod-level resource", &at, causes);
+    resources_removed(new.field("resources"), old.field("resources"), "pod-level resource", &at, causes);
     let mut munged = new.field("resources").clone();
     without_changes(&mut munged, old.field("resources"));
     let absent = !old.has("resources") && !is_set(&munged) && munged.list("claims").is_empty();

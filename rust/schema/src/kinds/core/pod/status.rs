@@ -2,16 +2,17 @@
 
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-use hydrofoil_types::{Again, CauseReason, Causes, Path, Seen, Value};
+use hydrofoil_types::{CauseReason, Causes, Duplicates, KeySet, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::{Check, IMMUTABLE};
-use crate::rules::format::{ip, label, name};
+use hydrofoil_rules::check::{Check, IMMUTABLE};
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_types::read::Read;
 
 const NEGATIVE: &str = "must be a non-negative integer";
 
 /// `ValidatePodStatusUpdate`.
-pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(release: Release, object: &Value, old: &Value, causes: &mut Causes) {
     let path = Path::new("status");
     let (new, before) = (object.field("status"), old.field("status"));
     let at = path.child("conditions");
@@ -28,7 +29,7 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     if node != before.text("nominatedNodeName") && !node.is_empty() {
         let at = path.child("nominatedNodeName");
         causes.format(&at, node, name::subdomain);
-        if !old.field("spec").zero("nodeName") {
+        if release.enabled(Gate::ClearingNominatedNodeNameAfterBinding) && !old.field("spec").zero("nodeName") {
             causes.forbidden(&at, "may not be set on pods that are already bound to a node");
         }
     }
@@ -39,15 +40,15 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
         causes.invalid_str(&path.child("qosClass"), new.text("qosClass"), IMMUTABLE);
     }
     claims(new, object.field("spec"), &path.child("resourceClaimStatuses"), causes);
-    extended(new, object.field("spec"), &path.child("extendedResourceClaimStatus"), causes);
+    extended_claim(new, object.field("spec"), &path.child("extendedResourceClaimStatus"), causes);
     addresses(new, before, "podIP", "podIPs", &path, causes);
     addresses(new, before, "hostIP", "hostIPs", &path, causes);
 }
 
 fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = status.list("resourceClaimStatuses");
-    let known = crate::rules::pod_template::validate::named(spec.list("resourceClaims"));
-    let again = Again::of(list, |v| v.text("name"));
+    let known = hydrofoil_rules::pod_template::validate::by_name(spec.list("resourceClaims"));
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
     for (i, claim) in list.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("name");
@@ -55,7 +56,7 @@ fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
         if !known.has(&own) {
             causes.invalid_str(&at, own, "must match the name of an entry in `spec.resourceClaims`");
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, own);
         }
         if let Some(name) = claim.opt("resourceClaimName") {
@@ -64,16 +65,17 @@ fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn extended_claim(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     let Some(claim) = status.opt("extendedResourceClaimStatus") else { return };
     let mappings = claim.list("requestMappings");
     let at = path.child("requestMappings");
     if mappings.is_empty() {
         causes.required(&at, "at least one request mapping is required");
     }
-    let containers =
-        crate::rules::pod_template::validate::named(spec.list("containers").iter().chain(spec.list("initContainers")));
-    let again = Again::of(mappings, |m| (m.text("containerName"), m.text("resourceName")));
+    let containers = hydrofoil_rules::pod_template::validate::by_name(
+        spec.list("containers").iter().chain(spec.list("initContainers")),
+    );
+    let duplicates = Duplicates::of(mappings, |m| (m.text("containerName"), m.text("resourceName")));
     for (i, mapping) in mappings.iter().enumerate() {
         let at = at.index(i);
         let (container, resource) = (mapping.text("containerName"), mapping.text("resourceName"));
@@ -89,7 +91,7 @@ fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) 
             Some(_) => {}
         }
         causes.format(&path.child("requestName"), mapping.text("requestName"), name::label);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at.child("containerName"), container);
             causes.duplicate_str(&at.child("resourceName"), resource);
         }
@@ -114,7 +116,7 @@ fn addresses(new: &Value, old: &Value, one: &str, many: &str, path: &Path<'_>, c
     if one == "hostIP" && *first != single {
         causes.invalid_str(&at.index(0).child("ip"), first, "must be equal to `hostIP`");
     }
-    let known: Seen<&str> = old.list(many).iter().map(|i| i.text("ip")).collect();
+    let known: KeySet<&str> = old.list(many).iter().map(|i| i.text("ip")).collect();
     for (i, text) in list.iter().enumerate() {
         if !known.contains(text) {
             causes.format(&at.index(i), text, ip::ip_legacy);

@@ -4,9 +4,9 @@
 
 use hydrofoil_types::{Lookup, Map, Timestamp, Value};
 
-use crate::read::Read;
-use crate::rules::table::text::or;
-use crate::rules::table::{Subject, age, cells};
+use hydrofoil_rules::table::text::or;
+use hydrofoil_rules::table::{Subject, age, cells};
+use hydrofoil_types::read::Read;
 
 /// The sums over the containers of a pod.
 #[derive(Default)]
@@ -19,7 +19,7 @@ struct Sum {
 
 impl Sum {
     /// Count the restarts of a container, and keep the time of the last.
-    fn restarted(&mut self, container: &Value) {
+    fn count_restarts(&mut self, container: &Value) {
         self.restarts = self.restarts.saturating_add(container.int("restartCount"));
         let ended = container.field("lastState").opt("terminated").and_then(|t| age::moment(t.text("finishedAt")));
         self.last = self.last.max(ended);
@@ -98,9 +98,9 @@ fn init(spec: &Value, status: &Value, sum: &mut Sum, sidecars: &mut Sum) -> bool
     for (i, container) in status.list("initContainerStatuses").iter().enumerate() {
         // Of several of one name the last counts.
         let sidecar = named.last(&container.text("name")).is_some_and(restartable);
-        sum.restarted(container);
+        sum.count_restarts(container);
         if sidecar {
-            sidecars.restarted(container);
+            sidecars.count_restarts(container);
         }
         let state = container.field("state");
         let ended = state.opt("terminated");
@@ -126,7 +126,7 @@ fn main(status: &Value, sum: &mut Sum) {
     let mut running = false;
     let mut error = None;
     for container in status.list("containerStatuses").iter().rev() {
-        sum.restarted(container);
+        sum.count_restarts(container);
         let state = container.field("state");
         let waits = state.field("waiting").text("reason");
         if !waits.is_empty() {
@@ -169,7 +169,7 @@ fn holds(status: &Value, kind: &str) -> bool {
 
 /// `isPodInitializedConditionTrue`: the first condition of the type counts.
 fn initialized(status: &Value) -> bool {
-    crate::rules::table::text::condition(status, "Initialized").is_some_and(|c| c.text("status") == "True")
+    hydrofoil_rules::table::text::condition(status, "Initialized").is_some_and(|c| c.text("status") == "True")
 }
 
 fn gates(spec: &Value, status: &Value) -> String {

@@ -2,13 +2,16 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
 use super::{resize, status};
-use crate::read::{Read, Write, same_field};
-use crate::rules::check::{Check, NAMELESS};
-use crate::rules::pod_template::validate::annotations::{self, MIRROR};
-use crate::{Request, internal};
+use crate::Request;
+use hydrofoil_internal as internal;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::{Check, NAMELESS};
+use hydrofoil_rules::pod_template::validate::annotations::{self, MIRROR};
+use hydrofoil_rules::pod_template::validate::compares;
+use hydrofoil_types::read::{Read, Write, same_field};
 
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
 const EPHEMERAL: &str = "core.EphemeralContainer";
@@ -18,18 +21,18 @@ const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let path = Path::new("spec");
     match req.subresource {
-        "status" => status::update(object, old, causes),
+        "status" => status::update(req.release(), object, old, causes),
         "ephemeralcontainers" => ephemeral(req, object, old, &path.child("ephemeralContainers"), causes),
         "resize" => resize::update(req, object, old, &path, causes),
         _ => {
             super::validate::metadata_and_spec(req.kind, object, causes);
-            main(object, old, &path, causes);
+            main(req.release(), object, old, &path, causes);
         }
     }
 }
 
-fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    annotations::update(object, old, causes);
+fn main(release: Release, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    annotations::update(release, object, old, causes);
     let (new, old) = (object.field("spec"), old.field("spec"));
     for list in ["containers", "initContainers"] {
         let at = path.child(list);
@@ -40,7 +43,7 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
             if container.zero("image") {
                 causes.need(&at.index(i).child("image"));
             }
-            crate::rules::pod_template::validate::container::image_is_trimmed(container, &at.index(i), causes);
+            hydrofoil_rules::pod_template::validate::container::image_is_trimmed(container, &at.index(i), causes);
         }
     }
     let at = path.child("activeDeadlineSeconds");
@@ -56,7 +59,7 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
         }
         _ => {}
     }
-    tolerations(new, old, &path.child("tolerations"), causes);
+    tolerations(release, new, old, &path.child("tolerations"), causes);
     gates(new, old, &path.child("schedulingGates"), causes);
     let mut munged = new.clone();
     for list in ["containers", "initContainers"] {
@@ -80,7 +83,7 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
         munged.copy_from(old, "terminationGracePeriodSeconds");
     }
     if !old.list("schedulingGates").is_empty() {
-        gated(&mut munged, old, path, causes);
+        narrow_gated(&mut munged, old, path, causes);
     }
     if !internal::same("core.PodSpec", &munged, old) {
         causes.forbidden(path, &format!("{FIXED}{}", internal::diff("core.PodSpec", old, &munged)));
@@ -88,22 +91,22 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateOnlyAddedTolerations`.
-fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn tolerations(release: Release, new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let fields = ["key", "operator", "value", "effect"];
     let key = |t| fields.map(|f| Value::text(t, f));
-    let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
+    let given: KeySet<_> = new.list("tolerations").iter().map(key).collect();
     let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
     if kept {
-        crate::rules::pod_template::validate::tolerations(new.list("tolerations"), path, causes);
+        hydrofoil_rules::pod_template::validate::tolerations(compares(release), new.list("tolerations"), path, causes);
     } else {
         causes.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
 
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let known = crate::rules::pod_template::validate::named(old.list("schedulingGates"));
+    let known = hydrofoil_rules::pod_template::validate::by_name(old.list("schedulingGates"));
     let gates = new.list("schedulingGates");
-    let latest = crate::rules::pod_template::validate::named(gates);
+    let latest = hydrofoil_rules::pod_template::validate::by_name(gates);
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
         // A gate that is there twice is reported once, where it is last.
@@ -115,7 +118,7 @@ fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Allow a gated pod to be narrowed: node selectors and required node affinity may grow.
-fn gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn narrow_gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if !same_field(munged, old, "nodeSelector") {
         let kept = old.entries("nodeSelector").all(|(k, v)| munged.field("nodeSelector").get(k) == Some(v));
         if !kept {
@@ -169,7 +172,7 @@ fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, ca
         return causes.forbidden(&NAMELESS, "static pods do not support ephemeral containers");
     }
     super::validate::metadata_and_spec(req.kind, object, causes);
-    let containers = crate::rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
+    let containers = hydrofoil_rules::pod_template::validate::by_name(object.field("spec").list("ephemeralContainers"));
     for before in old.field("spec").list("ephemeralContainers") {
         let name = before.text("name");
         match containers.last(&name) {

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::rules::{meta, pod_template};
+use hydrofoil_rules::{meta, pod_template};
+use hydrofoil_types::read::Read;
 
 /// `ValidatePodCreate`.
 pub(crate) fn create(kind: &crate::Kind, object: &Value, causes: &mut Causes) {
@@ -23,8 +23,14 @@ pub(crate) fn create(kind: &crate::Kind, object: &Value, causes: &mut Causes) {
 pub(crate) fn metadata_and_spec(kind: &crate::Kind, object: &Value, causes: &mut Causes) {
     meta::create(kind, object, causes);
     let (pod, metadata, at) = (object.field("spec"), object.field("metadata"), Path::new("spec"));
-    pod_template::validate::annotations::check(metadata, pod, &Path::new("metadata").child("annotations"), causes);
-    pod_template::validate::spec(pod, Some(metadata), &at, causes);
+    pod_template::validate::annotations::check(
+        kind.release,
+        metadata,
+        pod,
+        &Path::new("metadata").child("annotations"),
+        causes,
+    );
+    pod_template::validate::spec(kind.release, pod, Some(metadata), &at, causes);
     if pod.zero("serviceAccountName") {
         let at = at.child("volumes");
         for (i, volume) in pod.list("volumes").iter().enumerate() {

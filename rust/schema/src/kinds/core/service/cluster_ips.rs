@@ -2,11 +2,11 @@
 
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::ip;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::ip;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -33,11 +33,11 @@ pub(crate) fn rules(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
     let families = spec.list("ipFamilies");
     let families_at = SPEC.child("ipFamilies");
-    let again = Again::of(families, Whole);
+    let duplicates = Duplicates::of(families, Whole);
     for (i, family) in families.iter().enumerate() {
         let text = family.as_str().unwrap_or("");
         causes.one_of(&families_at.index(i), text, &["IPv4", "IPv6"]);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate(&families_at.index(i), family);
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn rules(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
         let known = ["PreferDualStack", "RequireDualStack", "SingleStack"];
         causes.one_of(&SPEC.child("ipFamilyPolicy"), policy.as_str().unwrap_or(""), &known);
     }
-    let kept: Seen<_> = old.map_or(&[][..], |o| o.list("clusterIPs")).iter().map(Whole).collect();
+    let kept: KeySet<_> = old.map_or(&[][..], |o| o.list("clusterIPs")).iter().map(Whole).collect();
     let mut wrong = false;
     for (i, address) in list.iter().enumerate() {
         let text = address.as_str().unwrap_or("");

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// `SetDefaults_Service`.
 pub(crate) fn service(object: &mut Value) {

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Lookup, SmolStr, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// `PrepareForCreate`.
 pub(crate) fn create(object: &mut Value) {
@@ -32,7 +32,7 @@ fn checked(spec: &Value) -> bool {
 }
 
 /// `patchAllocatedValues`, `normalizeClusterIPs`: allocated values are kept while they are needed.
-pub(crate) fn allocated(object: &mut Value, old: &Value) {
+pub(crate) fn patch_allocated_values(object: &mut Value, old: &Value) {
     let before = old.field("spec");
     let spec = object.make("spec");
     let (now, then) = (spec.text("type").to_owned(), before.text("type"));

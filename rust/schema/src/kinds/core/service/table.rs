@@ -4,9 +4,9 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Read;
-use crate::rules::table::text::{balancer, join, or};
-use crate::rules::table::{Subject, cells, selector};
+use hydrofoil_rules::table::text::{balancer, join, or};
+use hydrofoil_rules::table::{Subject, cells, selector};
+use hydrofoil_types::read::Read;
 
 /// `printService`.
 pub(super) fn service(of: &Subject<'_>) -> Vec<Value> {

@@ -1,15 +1,15 @@
 //! Services.
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value, Whole};
 
 use super::cluster_ips;
 use crate::Request;
-use crate::internal::InternalCauses;
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, label, name};
-use crate::rules::load_balancer::balancer;
-use crate::rules::{address, meta, pod_template};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, label, name};
+use hydrofoil_rules::load_balancer::balancer;
+use hydrofoil_rules::{address, meta, pod_template};
+use hydrofoil_types::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
 const BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
@@ -59,16 +59,16 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
         causes.need(&ports_at);
     }
     by_type(spec, kind, causes);
-    let again = Again::of(ports, |v| v.text("name"));
+    let duplicates = Duplicates::of(ports, |v| v.text("name"));
     for (i, port) in ports.iter().enumerate() {
-        port_of(port, ports.len() > 1, again.at(i), &ports_at.index(i), causes);
+        port_of(port, ports.len() > 1, duplicates.is_repeat(i), &ports_at.index(i), causes);
     }
     meta::labels(spec.get("selector"), &SPEC.child("selector"), causes);
     causes.one_of_required(&SPEC.child("sessionAffinity"), spec.text("sessionAffinity"), &["ClientIP", "None"]);
     affinity(spec, causes);
     cluster_ips::rules(spec, old.map(|o| o.field("spec")), causes);
     let at = SPEC.child("externalIPs");
-    let kept: Seen<_> = old.map_or(&[][..], |o| o.field("spec").list("externalIPs")).iter().map(Whole).collect();
+    let kept: KeySet<_> = old.map_or(&[][..], |o| o.field("spec").list("externalIPs")).iter().map(Whole).collect();
     for (i, external) in spec.list("externalIPs").iter().enumerate() {
         let (text, before) = (external.as_str().unwrap_or(""), causes.len());
         if !kept.contains(&Whole(external)) {
@@ -85,7 +85,7 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
             causes.forbidden(&ports_at.index(i).child("nodePort"), "may not be used when `type` is 'ClusterIP'");
         }
     }
-    repeated(ports, &ports_at, causes);
+    duplicate_ports(ports, &ports_at, causes);
     source_ranges(object, old, causes);
     let at = SPEC.child("allocateLoadBalancerNodePorts");
     if spec.has("allocateLoadBalancerNodePorts") && kind != "LoadBalancer" {
@@ -181,17 +181,17 @@ fn affinity(spec: &Value, causes: &mut Causes) {
     }
 }
 
-fn repeated(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(ports, |v| (v.int("nodePort"), v.text("protocol")));
+fn duplicate_ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let duplicates = Duplicates::of(ports, |v| (v.int("nodePort"), v.text("protocol")));
     for (i, port) in ports.iter().enumerate() {
         let node = port.int("nodePort");
-        if node != 0 && again.at(i) {
+        if node != 0 && duplicates.is_repeat(i) {
             causes.duplicate(&path.index(i).child("nodePort"), &Value::Int(node));
         }
     }
-    let again = Again::of(ports, |v| (v.int("port"), v.text("protocol")));
+    let duplicates = Duplicates::of(ports, |v| (v.int("port"), v.text("protocol")));
     for (i, port) in ports.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             // Upstream compares, and so shows, nothing but these two.
             let mut shown = Value::object();
             shown.put("protocol", port.text("protocol"));
@@ -211,7 +211,7 @@ fn source_ranges(object: &Value, old: Option<&Value>, causes: &mut Causes) {
             causes.forbidden(&at, BALANCER);
         }
         let kept = old.map_or(&[][..], |o| o.field("spec").list("loadBalancerSourceRanges"));
-        let kept: Seen<_> = kept.iter().map(Whole).collect();
+        let kept: KeySet<_> = kept.iter().map(Whole).collect();
         for (i, range) in ranges.iter().enumerate() {
             if kept.contains(&Whole(range)) {
                 continue;

@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Path, Value};
 
-use crate::read::Read;
-use crate::rules::address;
+use hydrofoil_rules::address;
+use hydrofoil_types::read::Read;
 
 /// `GetWarningsForService`.
 pub(super) fn service(object: &Value, out: &mut Vec<String>) {

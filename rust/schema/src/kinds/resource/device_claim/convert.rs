@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Map, Value};
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// The fields of a request itself there.
 const REQUEST: [&str; 7] =

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Fill the requests of a specification in a version.
 pub(crate) fn default(version: &str, spec: &mut Value) {

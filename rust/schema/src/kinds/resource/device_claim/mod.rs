@@ -2,5 +2,6 @@
 
 pub(super) mod convert;
 pub(super) mod default;
+pub(super) mod gates;
 pub(super) mod requests;
 pub(super) mod validate;

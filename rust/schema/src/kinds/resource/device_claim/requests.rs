@@ -1,14 +1,14 @@
 //! Names of requests, as constraints and results write them.
 
-use hydrofoil_types::{Causes, Path, Seen, Value};
+use hydrofoil_types::{Causes, KeySet, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 /// Return the names of the requests and of their choices.
-pub(crate) fn names(devices: &Value) -> Seen<String> {
-    let mut out = Seen::default();
+pub(crate) fn names(devices: &Value) -> KeySet<String> {
+    let mut out = KeySet::default();
     for request in devices.list("requests") {
         let own = request.text("name");
         out.insert(own.to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn names(devices: &Value) -> Seen<String> {
 }
 
 /// `validateRequestNameRef`.
-pub(crate) fn validate(text: &str, names: &Seen<String>, at: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn validate(text: &str, names: &KeySet<String>, at: &Path<'_>, causes: &mut Causes) {
     let parts: Vec<&str> = text.split('/').collect();
     if parts.len() > 2 {
         let detail =

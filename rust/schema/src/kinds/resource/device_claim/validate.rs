@@ -1,12 +1,12 @@
 //! Validation of requests, constraints and configurations.
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value, Whole};
 
 use super::requests;
 use crate::kinds::resource::{configuration, names, selectors};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::{label, name};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_types::read::Read;
 
 /// The most requests, constraints and configurations of a claim.
 pub(crate) const MOST: usize = 32;
@@ -16,11 +16,11 @@ pub(crate) fn devices(devices: &Value, path: &Path<'_>, causes: &mut Causes) {
     let known = requests::names(devices);
     let at = path.child("requests");
     let list = devices.list("requests");
-    let again = Again::of(list, |v| v.text("name"));
+    let duplicates = Duplicates::of(list, |v| v.text("name"));
     for (i, one) in some(list, &at, causes).iter().enumerate() {
         let at = at.index(i);
         request(one, &at, causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, one.text("name"));
         }
     }
@@ -42,23 +42,23 @@ pub(crate) fn devices(devices: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateRequestNames`.
-fn request_names(holder: &Value, known: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
+fn request_names(holder: &Value, known: &KeySet<String>, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("requests");
     let list = holder.list("requests");
     if list.len() > 32 {
         causes.too_many(&at, list.len(), 32);
     }
-    let again = Again::of(list, Whole);
+    let duplicates = Duplicates::of(list, Whole);
     for (i, value) in list.iter().enumerate() {
         requests::validate(value.as_str().unwrap_or(""), known, &at.index(i), causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate(&at.index(i), value);
         }
     }
 }
 
 /// `validateDeviceConstraint`.
-fn constraint(constraint: &Value, known: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
+fn constraint(constraint: &Value, known: &KeySet<String>, path: &Path<'_>, causes: &mut Causes) {
     request_names(constraint, known, path, causes);
     let (same, distinct) = (constraint.opt("matchAttribute"), constraint.opt("distinctAttribute"));
     match (same, distinct) {
@@ -96,12 +96,12 @@ fn request(request: &Value, path: &Path<'_>, causes: &mut Causes) {
         if choices.len() > 8 {
             causes.too_many(&at, choices.len(), 8);
         }
-        let again = Again::of(choices, |v| v.text("name"));
+        let duplicates = Duplicates::of(choices, |v| v.text("name"));
         for (i, choice) in choices.iter().enumerate() {
             let at = at.index(i);
             causes.format(&at.child("name"), choice.text("name"), name::label);
             exact_request(choice, &at, causes);
-            if again.at(i) {
+            if duplicates.is_repeat(i) {
                 causes.duplicate_str(&at, choice.text("name"));
             }
         }

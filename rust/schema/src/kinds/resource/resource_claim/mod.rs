@@ -2,14 +2,15 @@
 
 mod status;
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::device_claim;
-use crate::internal::InternalCauses;
 use crate::kind::{Conversion, MetadataCheck, Request, Strategy, reset_metadata};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::table::{Subject, cells};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::Release;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::table::{Subject, cells};
+use hydrofoil_types::read::{Read, Write};
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 
@@ -19,18 +20,19 @@ const V1: Strategy = Strategy {
     has_status: true,
     status_resets_metadata: true,
     reset_fields: reset_metadata,
-    prepare_status: |object, old, _| status::prepare(object, old),
+    drop_disabled,
+    prepare_status: |release, object, old, _| status::prepare(release, object, old),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update,
     row: Some(row),
-    default: |object, _| default("v1", object),
+    default: |_, object, _| default("v1", object),
     ..Strategy::DEFAULT
 };
 
 /// Version 1beta1.
 pub(crate) static V1BETA1: Strategy = Strategy {
-    default: |object, _| default("v1beta1", object),
+    default: |_, object, _| default("v1beta1", object),
     internal: Some(CONVERSION),
     storage: Some(CONVERSION),
     ..V1
@@ -42,6 +44,13 @@ const CONVERSION: Conversion = Conversion {
 };
 
 const SPEC: Path<'static> = Path::new("spec");
+
+/// `dropDisabledSpecFields` and `dropDisabledStatusFields`.
+fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
+    let spec = old.map_or(&Value::Null, |o| o.field("spec"));
+    object.within("spec", |new| device_claim::gates::drop_disabled(release, new, spec));
+    status::drop_disabled(release, object, old.unwrap_or(&Value::Null));
+}
 
 fn default(version: &str, object: &mut Value) {
     object.within("spec", |spec| device_claim::default::default(version, spec));
@@ -72,9 +81,9 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 }
 
 fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let again = Again::of(requests, |v| v.text("name"));
+    let duplicates = Duplicates::of(requests, |v| v.text("name"));
     for (i, one) in requests.iter().enumerate() {
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&path.index(i), one.text("name"));
         }
     }

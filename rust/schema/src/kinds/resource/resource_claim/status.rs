@@ -2,22 +2,26 @@
 
 use std::collections::HashSet;
 
-use hydrofoil_types::{Again, Causes, Map, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Map, Path, Value, Whole};
 
-use crate::internal::InternalCauses;
-use crate::kinds::resource::device_claim::requests;
+use crate::kinds::resource::device_claim::{self, requests};
 use crate::kinds::resource::{configuration, names};
-use crate::read::{Read, Write};
-use crate::rules::check::Check;
-use crate::rules::format::{ip, name};
-use crate::rules::{conditions, selector};
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::{ip, name};
+use hydrofoil_rules::{Gate, Release};
+use hydrofoil_rules::{conditions, selector};
+use hydrofoil_types::read::{Read, Write};
 
 const STATUS: Path<'static> = Path::new("status");
 
 /// `dropDeallocatedStatusDevices`: the status of a device is removed with its allocation.
-pub(super) fn prepare(object: &mut Value, old: &Value) {
+pub(super) fn prepare(release: Release, object: &mut Value, old: &Value) {
     fn id(device: &Value) -> [String; 4] {
         ["driver", "pool", "device", "shareID"].map(|key| device.text(key).to_owned())
+    }
+    if !release.enabled(Gate::DRAResourceClaimDeviceStatus) && old.field("status").list("devices").is_empty() {
+        return;
     }
     let results = |claim: &Value| -> Vec<[String; 4]> {
         claim.field("status").field("allocation").field("devices").list("results").iter().map(id).collect()
@@ -34,18 +38,61 @@ pub(super) fn prepare(object: &mut Value, old: &Value) {
     });
 }
 
+/// Drop the fields of the status whose features are off, unless the old claim uses them (`dropDisabledStatusFields`).
+pub(super) fn drop_disabled(release: Release, object: &mut Value, old: &Value) {
+    const BINDING: [&str; 2] = ["bindingConditions", "bindingFailureConditions"];
+    let was = old.field("status");
+    let results = was.field("allocation").field("devices").list("results");
+    let spec = old.field("spec").field("devices");
+    let binds = || results.iter().any(|r| BINDING.iter().any(|key| r.has(key)));
+    let consumes = || {
+        device_claim::gates::consumes_capacity(spec)
+            || results.iter().any(|r| r.has("shareID") || r.has("consumedCapacity"))
+            || was.list("devices").iter().any(|d| d.has("shareID"))
+    };
+    let no_status = !release.enabled(Gate::DRAResourceClaimDeviceStatus) && was.list("devices").is_empty();
+    let no_binding = !release.enabled(Gate::DRADeviceBindingConditions) && !binds();
+    let no_capacity = !release.enabled(Gate::DRAConsumableCapacity) && !consumes();
+    if !no_status && !no_binding && !no_capacity {
+        return;
+    }
+    object.within("status", |status| {
+        if no_status {
+            status.drop("devices");
+        }
+        status.within("allocation", |a| {
+            a.within("devices", |d| {
+                d.each("results", |result| {
+                    if no_binding {
+                        for key in BINDING {
+                            result.drop(key);
+                        }
+                    }
+                    if no_capacity {
+                        result.drop("shareID");
+                        result.drop("consumedCapacity");
+                    }
+                });
+            });
+        });
+        if no_capacity {
+            status.each("devices", |d| d.drop("shareID"));
+        }
+    });
+}
+
 /// `ValidateResourceClaimStatusUpdate`.
 pub(super) fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
     let (new, before) = (object.field("status"), old.field("status"));
     let known = requests::names(object.field("spec").field("devices"));
-    reserved(new, &STATUS.child("reservedFor"), causes);
+    reserved_for(new, &STATUS.child("reservedFor"), causes);
     let allocation = new.opt("allocation");
     devices(new, allocation, &STATUS.child("devices"), causes);
     reservations(object, before, causes);
     let at = STATUS.child("allocation");
     match (allocation, before.opt("allocation")) {
         (Some(now), Some(was)) => causes.immutable_internal(&at, "*resource.AllocationResult", now, was),
-        (Some(now), None) => allocated(now, &known, &at, causes),
+        (Some(now), None) => new_allocation(now, &known, &at, causes),
         _ => {}
     }
 }
@@ -61,7 +108,7 @@ fn reservations(object: &Value, before: &Value, causes: &mut Causes) {
     if !status.has("allocation") {
         return causes.forbidden(&at, "may not be specified when `allocated` is not set");
     }
-    let known: Seen<_> = before.list("reservedFor").iter().map(Whole).collect();
+    let known: KeySet<_> = before.list("reservedFor").iter().map(Whole).collect();
     let added = list.iter().any(|user| !known.contains(&Whole(user)));
     if added && object.field("metadata").has("deletionTimestamp") {
         let detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set";
@@ -69,12 +116,12 @@ fn reservations(object: &Value, before: &Value, causes: &mut Causes) {
     }
 }
 
-fn reserved(new: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn reserved_for(new: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = new.list("reservedFor");
     if list.len() > 256 {
         causes.too_many(path, list.len(), 256);
     }
-    let again = Again::of(list, |v| v.text("uid"));
+    let duplicates = Duplicates::of(list, |v| v.text("uid"));
     for (i, user) in list.iter().enumerate() {
         let at = path.index(i);
         for key in ["resource", "name", "uid"] {
@@ -82,7 +129,7 @@ fn reserved(new: &Value, path: &Path<'_>, causes: &mut Causes) {
                 causes.need(&at.child(key));
             }
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, user.text("uid"));
         }
     }
@@ -95,8 +142,8 @@ fn key(device: &Value) -> (&str, &str, &str, &str) {
 fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let list = new.list("devices");
     let results = allocation.map_or(&[][..], |a| a.field("devices").list("results"));
-    let allocated: Seen<_> = results.iter().map(key).collect();
-    let again = Again::of(list, key);
+    let allocated: KeySet<_> = results.iter().map(key).collect();
+    let duplicates = Duplicates::of(list, key);
     for (i, device) in list.iter().enumerate() {
         let at = path.index(i);
         names::driver(device.text("driver"), &at.child("driver"), causes);
@@ -111,7 +158,7 @@ fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mu
             ]);
             causes.invalid(&at, &shown.into(), "must be an allocated device in the claim");
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate(&at, device);
         }
         let conditions = device.list("conditions");
@@ -140,16 +187,16 @@ fn network_data(network: &Value, path: &Path<'_>, causes: &mut Causes) {
     if ips.len() > 16 {
         causes.too_many(&at, ips.len(), 16);
     }
-    let again = Again::of(ips, Whole);
+    let duplicates = Duplicates::of(ips, Whole);
     for (i, address) in ips.iter().enumerate() {
         causes.format(&at.index(i), address.as_str().unwrap_or(""), ip::interface);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate(&at.index(i), address);
         }
     }
 }
 
-fn allocated(allocation: &Value, known: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
+fn new_allocation(allocation: &Value, known: &KeySet<String>, path: &Path<'_>, causes: &mut Causes) {
     let devices_at = path.child("devices");
     let at = devices_at.child("results");
     let results = allocation.field("devices").list("results");

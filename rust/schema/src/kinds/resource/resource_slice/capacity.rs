@@ -1,10 +1,10 @@
 //! Capacities of devices (`pkg/apis/resource/validation/validation.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::resource::quantity;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::resource::quantity;
+use hydrofoil_types::read::Read;
 
 /// How many discrete values a policy may list (`CapacityRequestPolicyDiscreteMaxOptions`).
 const MOST_VALUES: usize = 10;
@@ -40,7 +40,7 @@ fn nano(value: &Value) -> i128 {
     quantity(value).nano()
 }
 
-fn shown(value: &Value) -> &str {
+fn quantity_text(value: &Value) -> &str {
     value.as_str().unwrap_or("0")
 }
 
@@ -58,14 +58,14 @@ fn valid_values(values: &[Value], default: &Value, most: &Value, path: &Path<'_>
     } else {
         for (i, one) in values.iter().enumerate() {
             if nano(one) > nano(most) {
-                let detail = format!("option is larger than capacity value: {}", shown(most));
+                let detail = format!("option is larger than capacity value: {}", quantity_text(most));
                 causes.invalid(&path.index(i), one, &detail);
             }
         }
         let key = |v: &Value| quantity(v).value();
-        let again = Again::of(values, key);
+        let duplicates = Duplicates::of(values, key);
         for (i, one) in values.iter().enumerate() {
-            if again.at(i) {
+            if duplicates.is_repeat(i) {
                 causes.duplicate_str(&path.index(i), &key(one).to_string());
             }
         }
@@ -82,22 +82,22 @@ fn valid_range(range: &Value, default: &Value, most: &Value, path: &Path<'_>, ca
         return causes.required(&at, "required when validRange is defined");
     };
     if nano(min) > nano(most) {
-        causes.invalid(&at, min, &format!("min is larger than capacity value: {}", shown(most)));
+        causes.invalid(&at, min, &format!("min is larger than capacity value: {}", quantity_text(most)));
     }
     if nano(default) < nano(min) {
-        causes.invalid(&at, default, &format!("default is less than min: {}", shown(min)));
+        causes.invalid(&at, default, &format!("default is less than min: {}", quantity_text(min)));
     }
     let max = range.opt("max");
     if let Some(max) = max {
         let at = path.child("max");
         if nano(min) > nano(max) {
-            causes.invalid(&at, min, &format!("min is larger than max: {}", shown(max)));
+            causes.invalid(&at, min, &format!("min is larger than max: {}", quantity_text(max)));
         }
         if nano(max) > nano(most) {
-            causes.invalid(&at, max, &format!("max is larger than capacity value: {}", shown(most)));
+            causes.invalid(&at, max, &format!("max is larger than capacity value: {}", quantity_text(most)));
         }
         if nano(default) > nano(max) {
-            causes.invalid(&at, default, &format!("default is more than max: {}", shown(max)));
+            causes.invalid(&at, default, &format!("default is more than max: {}", quantity_text(max)));
         }
     }
     if let Some(step) = range.opt("step") {
@@ -105,7 +105,11 @@ fn valid_range(range: &Value, default: &Value, most: &Value, path: &Path<'_>, ca
         let sum = nano(min).saturating_add(nano(step));
         if sum > nano(most) {
             let added = quantity(min).with_nano(sum);
-            causes.invalid(&at, step, &format!("one step {added} is larger than capacity value: {}", shown(most)));
+            causes.invalid(
+                &at,
+                step,
+                &format!("one step {added} is larger than capacity value: {}", quantity_text(most)),
+            );
         }
         for value in std::iter::once(default).chain(max) {
             step_fits(value, min, step, &at, causes);
@@ -117,7 +121,8 @@ fn valid_range(range: &Value, default: &Value, most: &Value, path: &Path<'_>, ca
 fn step_fits(value: &Value, min: &Value, step: &Value, path: &Path<'_>, causes: &mut Causes) {
     let whole = |v: &Value| -> i128 { quantity(v).value() };
     if whole(value).saturating_sub(whole(min)).checked_rem(whole(step)) != Some(0) {
-        let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(min));
+        let detail =
+            format!("value is not a multiple of a given step ({}) from ({})", quantity_text(step), quantity_text(min));
         causes.invalid(path, value, &detail);
     }
 }

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write};
+use hydrofoil_types::read::{Read, Write};
 
 /// Convert the devices of a slice to version 1.
 pub(super) fn up(object: &mut Value) {

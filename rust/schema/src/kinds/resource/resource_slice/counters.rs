@@ -1,10 +1,10 @@
 //! Sets of counters.
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_types::read::Read;
 
 /// How many counters a set has at most.
 const MOST: usize = 32;
@@ -14,11 +14,11 @@ pub(super) fn sets(sets: &[Value], key: &str, most: usize, path: &Path<'_>, caus
     if sets.len() > most {
         return causes.too_many(path, sets.len(), most);
     }
-    let again = Again::of(sets, |set| set.text(key));
+    let duplicates = Duplicates::of(sets, |set| set.text(key));
     for (i, set) in sets.iter().enumerate() {
         let at = path.index(i);
         validate(set, key, &at, causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, set.text(key));
         }
     }

@@ -2,16 +2,16 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value, Whole};
 
 use super::{capacity, counters};
-use crate::internal::{self, InternalCauses};
 use crate::kinds::resource::{names, taint};
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::version::Version;
-use crate::rules::format::{label, name};
-use crate::rules::selector;
+use hydrofoil_internal::{self as internal, InternalCauses};
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::version::Version;
+use hydrofoil_rules::format::{label, name};
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::Read;
 
 const MOST_TAINTS: usize = 16;
 const MOST_CONSUMED: usize = 2;
@@ -35,14 +35,14 @@ pub(super) fn validate(device: &Value, old: Option<&Value>, spread: bool, path: 
     }
     let at = path.child("attributes");
     for (key, value) in device.entries("attributes") {
-        names::qualified(key, &at, causes);
-        attribute(value, &at.key(&names::shown(key, names::LONGEST)), causes);
+        names::qualified_name(key, &at, causes);
+        attribute(value, &at.key(&names::truncate_key(key, names::LONGEST)), causes);
     }
     let many = device.flag("allowMultipleAllocations");
     let at = path.child("capacity");
     for (key, value) in device.entries("capacity") {
-        names::qualified(key, &at, causes);
-        capacity::validate(value, many, &at.key(&names::shown(key, names::LONGEST)), causes);
+        names::qualified_name(key, &at, causes);
+        capacity::validate(value, many, &at.key(&names::truncate_key(key, names::LONGEST)), causes);
     }
     let same = |old: &Value| internal::same("[]resource.DeviceTaint", old.field("taints"), device.field("taints"));
     if !old.is_some_and(same) {
@@ -146,12 +146,12 @@ fn bindings(device: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.format(&at.index(i), condition.as_str().unwrap_or(""), label::key);
         }
     }
-    let known: Seen<_> = conditions.iter().map(Whole).collect();
+    let known: KeySet<_> = conditions.iter().map(Whole).collect();
     for (key, list) in [(CONDITIONS, conditions), (FAILURES, failures)] {
         let at = path.child(key);
-        let again = Again::of(list, Whole);
+        let duplicates = Duplicates::of(list, Whole);
         for (i, condition) in list.iter().enumerate() {
-            if again.at(i) {
+            if duplicates.is_repeat(i) {
                 causes.duplicate(&at.index(i), condition);
             }
             if key == FAILURES && known.contains(&Whole(condition)) {

@@ -1,14 +1,14 @@
 //! Validation (`pkg/apis/resource/validation/validation.go`).
 
-use hydrofoil_types::{Again, Causes, Path, Value};
+use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
 use super::{counters, device};
-use crate::internal::InternalCauses;
 use crate::kinds::resource::names;
-use crate::read::Read;
-use crate::rules::check::Check;
-use crate::rules::format::name;
-use crate::rules::selector;
+use hydrofoil_internal::InternalCauses;
+use hydrofoil_rules::check::Check;
+use hydrofoil_rules::format::name;
+use hydrofoil_rules::selector;
+use hydrofoil_types::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 const WHERE: &str = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
@@ -34,7 +34,7 @@ pub(super) fn slice(object: &Value, old: Option<&Value>, causes: &mut Causes) {
         causes.invalid_int(&at.child("generation"), pool.int("generation"), detail);
     }
     if let Some(old) = old {
-        fixed(spec, old.field("spec"), causes);
+        immutable_fields(spec, old.field("spec"), causes);
     }
     placement(spec, causes);
     let devices = spec.list("devices");
@@ -51,13 +51,13 @@ pub(super) fn slice(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
     let spread = spec.flag("perDeviceNodeSelection");
     let before = old.map_or(&[][..], |old| old.field("spec").list("devices"));
-    let again = Again::of(devices, |v| v.text("name"));
+    let duplicates = Duplicates::of(devices, |v| v.text("name"));
     for (i, one) in devices.iter().enumerate().take(if devices.len() > most { 0 } else { most }) {
         let before = before.iter().find(|old| old.text("name") == one.text("name"));
         let at = at.index(i);
         causes.format(&at.child("name"), one.text("name"), name::label);
         device::validate(one, before, spread, &at, causes);
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             causes.duplicate_str(&at, one.text("name"));
         }
     }
@@ -111,7 +111,7 @@ fn node_selector(nodes: &Value, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Validate that the pool, the driver and the node of a slice stay.
-fn fixed(new: &Value, before: &Value, causes: &mut Causes) {
+fn immutable_fields(new: &Value, before: &Value, causes: &mut Causes) {
     let pool = SPEC.child("pool");
     let text = ("s", "*s");
     causes.immutable_internal(

@@ -1,9 +1,9 @@
 //! The extensions for maps and lists.
 
-use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
+use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value, Whole};
 
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 /// Add the causes of invalid extensions for maps and lists.
 pub(super) fn validate(props: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -94,7 +94,7 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
         let detail = "must be object if parent array's x-kubernetes-list-type is map";
         return causes.invalid_str(&at.child("type"), items.text("type"), detail);
     }
-    let again = Again::of(keys, Whole);
+    let duplicates = Duplicates::of(keys, Whole);
     for (i, key) in keys.iter().enumerate() {
         let own = key.as_str().unwrap_or("");
         match items.field("properties").get(own) {
@@ -110,7 +110,7 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
             }
             Some(_) => {}
         }
-        if again.at(i) {
+        if duplicates.is_repeat(i) {
             let shown = props.field("x-kubernetes-list-map-keys");
             causes.invalid(&keys_at, shown, "must not contain duplicate entries");
         }
@@ -119,7 +119,7 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
 
 fn map_keys(items: &Value, keys: &[Value], path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("properties");
-    let required: Seen<_> = items.list("required").iter().map(Whole).collect();
+    let required: KeySet<_> = items.list("required").iter().map(Whole).collect();
     for key in keys {
         let own = key.as_str().unwrap_or("");
         let Some(property) = items.field("properties").get(own) else { continue };

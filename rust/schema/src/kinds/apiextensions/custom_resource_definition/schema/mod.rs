@@ -6,8 +6,8 @@ mod rules;
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::internal;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 pub(super) const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 

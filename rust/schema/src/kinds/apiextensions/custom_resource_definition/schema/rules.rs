@@ -3,8 +3,8 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kinds::apiextensions::custom_resource_definition::field_path::find;
-use crate::read::Read;
-use crate::rules::check::Check;
+use hydrofoil_rules::check::Check;
+use hydrofoil_types::read::Read;
 
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.enablement import EnablementError
-from hydrofoil.apis.gates import Gates
+from hydrofoil.apis.releases.release import Release
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Filter, Handler, Parts
 from hydrofoil.endpoints.route import Route
@@ -174,15 +174,14 @@ def make_core(
     config: Config,
     site: Site,
     storage: Storage,
-    gates: Gates,
-    minor: int,
+    release: Release,
     clock: Clock,
     chance: Chance,
     guests: Guests | None = None,
 ) -> Core:
     """Return what the parts are made of. Raise EnablementError with upstream's message."""
-    catalog = enabled_catalog(config, gates, minor)
-    version = version_document(catalog.release, minor)
+    catalog = enabled_catalog(config, release)
+    version = version_document(catalog.release, release.minor)
     hidden = bool(config.show_hidden_metrics_for_version)
     if hidden:
         deprecated.warn()
@@ -193,22 +192,22 @@ def make_core(
         site,
         clock,
         chance,
-        gates,
-        minor,
+        release.gates,
+        release.minor,
         catalog,
         storage,
         Hub(storage, clock),
         registry,
         Files(clock),
         Services(catalog.find, registry.collection, config.service_endpoints),
-        Metrics(BuildMetrics(version, gates, 0 if hidden else len(deprecated.HIDDEN)), hidden=hidden),
+        Metrics(BuildMetrics(version, release.gates, 0 if hidden else len(deprecated.HIDDEN)), hidden=hidden),
         version,
         access.needs_credentials(config) or (guests is not None and guests.required),
         guests,
     )
 
 
-def enabled_catalog(config: Config, gates: Gates, minor: int) -> Catalog:
+def enabled_catalog(config: Config, release: Release) -> Catalog:
     """Return the resources that are served. Raise EnablementError with upstream's message."""
     problems = []
     given = config.runtime_config

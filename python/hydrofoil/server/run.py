@@ -6,9 +6,9 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from hydrofoil.apis.emulation import minor_of
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError, Gates
+from hydrofoil.apis.releases.release import Release
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.errors import ApiError
@@ -102,11 +102,10 @@ class Server:
         certificates = await Certificates.load(config, listener, self._clock, self.guests)
         site = await self._site(listener, certificates)
         self.url, self.address = site.url, (listener.host, listener.port)
-        minor = minor_of(config.emulated_version)
-        gates = Gates(config.feature_gates, minor)
+        release = Release.of(config.emulated_version, config.feature_gates)
         found = await encryption(config, self._clock)
-        storage = await self._open(gates, found)
-        core = make_core(config, site, storage, gates, minor, self._clock, self._chance, self.guests)
+        storage = await self._open(release.gates, found)
+        core = make_core(config, site, storage, release, self._clock, self._chance, self.guests)
         kubeconfigs = Kubeconfigs(config, site, certificates, self.guests)
         app = App(core, listener, certificates, kubeconfigs.reach, self.controls, found)
         self._ends.push_async_callback(app.close)

@@ -8,14 +8,13 @@ import sys
 import pytest
 
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.server.part import Part
 from hydrofoil.storage.log import Log
 from hydrofoil.watch.follow import State
 
 
-@pytest.mark.parametrize("kind", [Controller, Log, Part, Plugin, State, Strategy])
+@pytest.mark.parametrize("kind", [Log, Part, Plugin, State, Strategy])
 def test_an_example_runs(kind: type) -> None:
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
     (example,) = finder.find(kind, kind.__name__, globs=dict(vars(sys.modules[kind.__module__])))

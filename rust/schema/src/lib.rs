@@ -4,9 +4,9 @@
 //! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 //!
-//! The rules. `kinds/` has a file or folder per kind: defaults, preparation, validation, warnings, table cells,
-//! conversion, and its `STRATEGY`; `rules/` has the rules that kinds share (metadata, names, selectors, pod templates);
-//! `custom/` compiles definitions; `jsonpath/mod.rs` has the paths of printer columns and of warnings.
+//! `kinds/` has a file or folder per kind: defaults, preparation, validation, warnings, table cells, conversion, and its
+//! `STRATEGY`. What kinds share and what changes for other reasons are crates of their own below it: rules (and the
+//! release), internal forms in causes, custom definitions, paths; admit, above it, has what quotas and limits charge.
 
 // Input must not make the server panic: each place that could has been looked at.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

@@ -1,8 +1,7 @@
 //! Values, types and schemas of the Kubernetes API, without any encoding.
 //!
 //! Values (`finite.rs`: no value is a number that JSON cannot hold), type schemas, identities of schemas
-//! (`fingerprint.rs`), the catalog, quantities, times, durations, the calendar, causes of validation errors, and
-//! histograms (`histogram.rs`).
+//! (`fingerprint.rs`), the catalog, quantities, times, and causes of validation errors.
 
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

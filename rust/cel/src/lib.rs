@@ -5,7 +5,7 @@
 //!
 //! Expressions. Parser, checker and cost of the language; `library/mod.rs` finds functions by name, each group of
 //! functions in a file beside it; `value/mod.rs` has the values. `decl.rs` declares schemas, `published.rs` those of
-//! OpenAPI documents, by which `typing.rs` checks policies. Costs do not bound time: `patience.rs` looks at the clock
+//! ``OpenAPI`` documents, by which `typing.rs` checks policies. Costs do not bound time: `patience.rs` looks at the clock
 //! every 50 units of an evaluation that a caller waits for, which then begins anew off the loop; large maps and sets
 //! are searched by `value/index.rs`.
 

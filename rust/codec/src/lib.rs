@@ -1,6 +1,6 @@
 //! Decoding and encoding of API objects.
 //!
-//! JSON, YAML, protobuf, CBOR, OpenAPI protobuf, audit events and the lines of them that wait for a disk (`lines.rs`),
+//! JSON, YAML, protobuf, CBOR, `OpenAPI` protobuf, audit events and the lines of them that wait for a disk (`lines.rs`),
 //! gzip; Go's rules and messages (`json/decode/mod.rs`). YAML is read in the steps of upstream's reader: characters
 //! (`yaml/source.rs`), tokens (`yaml/scan/mod.rs`), events (`yaml/grammar.rs`), nodes (`yaml/node.rs`), values
 //! (`yaml/decode.rs`, `yaml/resolve.rs`, `yaml/key.rs`); its answers to some hundred texts are recorded beside the

@@ -52,12 +52,12 @@
 //! |---|---|---|---|---|
 //! | redb | 760 writes/s | 128,000 | 18 MB | 6 ms |
 //! | fjall | 5,000 | 143,000 | 80 MB | 28 ms |
-//! | SQLite | 3,200 | 44,000 | 51 MB | 3 ms |
+//! | `SQLite` | 3,200 | 44,000 | 51 MB | 3 ms |
 //! | segments | 5,700 | 122,000 | 44 MB | 40 ms |
 //!
 //! The first three keep the newest values; segments also have the tree in memory and 2 s of history, and their start
 //! loads both. An engine would need a second index for history, and its start all objects read besides. By their
-//! documented recovery, fjall and SQLite's WAL drop a damaged record and all behind it; here that is an error.
+//! documented recovery, fjall and `SQLite`'s WAL drop a damaged record and all behind it; here that is an error.
 
 // Files may have any content.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]

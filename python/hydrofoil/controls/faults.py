@@ -69,6 +69,8 @@ class Faults:
         for fault in before.values():
             fault.removed = False
         self._all = before
+        # The next test answers for its own faults alone.
+        self._removed.clear()
 
     def about(self, subject: Subject, watch: OpenWatch | None) -> list[Fault]:
         """Return the faults that may act on a request, the first added first; those on its events are at its watch."""

@@ -156,7 +156,8 @@ class App:
             core.metrics.show(part.collectors(), part.snapshots)
             for name, queue in part.queues.items():
                 core.metrics.queues.add(name, queue)
-            core.metrics.queues.follow(part.controllers)
+            if part.controllers is not None:
+                core.metrics.queues.follow(part.controllers)
 
     async def close(self) -> None:
         """Stop all parts, the last one first: no new requests, then no work beside them."""

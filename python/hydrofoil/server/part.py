@@ -88,8 +88,8 @@ class Part(Struct, Generic[T], kw_only=True):
     """Metrics that are copied at a scrape, and written by another thread."""
     queues: Mapping[str, Queue] = {}
     """Queues by the names that metrics have for them."""
-    controllers: Callable[[], Iterable[Controller]] = tuple
-    """Return the controllers that run at present."""
+    controllers: Callable[[], Iterable[Controller]] | None = None
+    """Return the controllers that run at present; one part has them."""
 
 
 class Core(Struct, frozen=True):

@@ -8,6 +8,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import orjson
+
+from hydrofoil import engine
+
 State = dict[str, Any] | None
 """An object; None: there is none."""
 Condition = str | Callable[[dict[str, Any]], object]
@@ -20,8 +24,15 @@ TYPE = re.compile(r"(?:[\w.-]+/)?[A-Za-z][\w.-]*")
 STATUSES = ("true", "false", "unknown")
 
 
+PATH = re.compile(r"jsonpath='?\{(.*)\}'?(?:=(.*))?", re.DOTALL)
+"""A path in braces, and the value that it must have."""
+
+
 def check_condition(condition: Condition) -> None:
     """Raise ValueError for a text that is no condition: it would be waited for in vain."""
+    if isinstance(condition, str) and (found := PATH.fullmatch(condition)):
+        engine.json_path(found[1], b"{}")
+        return
     if isinstance(condition, str) and condition not in (*EXISTS, *DELETED) and _parse(condition) is None:
         raise ValueError(f"no condition {condition!r}: it is one of {FORMS}, or a function of the object")
 
@@ -57,6 +68,8 @@ def holds(condition: Condition, state: State) -> bool:
             raise
     if condition in EXISTS:
         return True
+    if path := PATH.fullmatch(condition):
+        return _has_value(path[1], path[2], state)
     parsed = _parse(condition)
     assert parsed is not None, "conditions are checked before"
     kind, wanted = parsed
@@ -68,6 +81,15 @@ def holds(condition: Condition, state: State) -> bool:
         and str(c.get("status", "")).lower() == wanted.lower()
         for c in found or ()
     )
+
+
+def _has_value(path: str, wanted: str | None, state: dict[str, Any]) -> bool:
+    """Report whether a path has a value: texts as they are, others as JSON; any at all without one that is wanted."""
+    found = engine.json_path(path, orjson.dumps(state))
+    if found is None or wanted is None:
+        return found is not None
+    value = orjson.loads(found)
+    return (value if isinstance(value, str) else found.decode()) == wanted
 
 
 def condition_text(condition: Condition) -> str:

@@ -1,6 +1,8 @@
 //! The functions of the module: native admission, and small conversions of strings.
 
+use hydrofoil_codec::json;
 use hydrofoil_engine::{Error, transcode, write};
+use hydrofoil_jsonpath::JsonPath;
 use hydrofoil_store::ContinueToken;
 use pyo3::prelude::*;
 
@@ -92,4 +94,11 @@ pub(crate) fn encode_continue(revision: i64, start: &str) -> String {
 #[pyfunction]
 pub(crate) fn duration(text: &str) -> Option<f64> {
     hydrofoil_text::duration::parse(text).map(|nanos| nanos as f64 / 1e9)
+}
+
+#[pyfunction]
+pub(crate) fn json_path(path: &str, object: &[u8]) -> Fallible<Option<Vec<u8>>> {
+    let path = JsonPath::parse(path).map_err(Error::Invalid)?;
+    let value = json::parse(object)?.value;
+    Ok(path.first(&value).map(|found| json::encode_any(&found)))
 }

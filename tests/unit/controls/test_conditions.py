@@ -28,6 +28,13 @@ READY = {"status": {"conditions": [{"type": "Ready", "status": "False", "reason"
         ("condition=example.com/Up=True", READY, False),
         ("Missing", READY, False),
         ("Ready", {"status": "odd"}, False),
+        ("jsonpath={.spec.replicas}=3", {"spec": {"replicas": 3}}, True),
+        ("jsonpath={.spec.replicas}=2", {"spec": {"replicas": 3}}, False),
+        ("jsonpath='{.status.phase}'=Running", {"status": {"phase": "Running"}}, True),
+        ("jsonpath={.status.ready}=true", {"status": {"ready": True}}, True),
+        ('jsonpath={.status.conditions[?(@.type=="Ready")].status}=False', READY, True),
+        ("jsonpath={.status.phase}", READY, False),
+        ("jsonpath={.status.conditions[0]}", READY, True),
         (lambda state: "status" in state, READY, True),
         (bool, None, False),
     ],
@@ -78,3 +85,8 @@ def test_a_function_is_named_by_its_source() -> None:
 def test_what_was_waited_for_in_vain() -> None:
     assert phrase("exists") == "did not exist" and phrase("delete") == "was not deleted"
     assert phrase("Ready") == "was not Ready" and phrase("lambda o: o") == "did not meet `lambda o: o`"
+
+
+def test_a_path_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="array"):
+        check_condition("jsonpath={.status[}=a")

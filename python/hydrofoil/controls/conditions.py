@@ -126,6 +126,6 @@ def phrase(condition: str) -> str:
         return "did not exist"
     if condition in DELETED:
         return "was not deleted"
-    if condition.startswith("lambda"):
+    if condition.startswith(("lambda", "<lambda")):
         return f"did not meet `{condition}`"
     return f"was not {condition}"

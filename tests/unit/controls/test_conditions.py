@@ -85,6 +85,7 @@ def test_a_function_is_named_by_its_source() -> None:
 def test_what_was_waited_for_in_vain() -> None:
     assert phrase("exists") == "did not exist" and phrase("delete") == "was not deleted"
     assert phrase("Ready") == "was not Ready" and phrase("lambda o: o") == "did not meet `lambda o: o`"
+    assert phrase("<lambda>") == "did not meet `<lambda>`", "a function without a source"
 
 
 def test_a_path_that_is_none_is_refused() -> None:

@@ -30,6 +30,7 @@ COMMANDS = {
         MEASURING, "hydrofoil.cli.bench_compare", "compare results: ratios, noise, and what is not alike"
     ),
     "bench clean": Entry(MEASURING, "hydrofoil.cli.bench_clean", "remove what benchmarks that were killed have left"),
+    "version": Entry(SHELL, "hydrofoil.cli.version", "print the versions of this program and of the API"),
     "doctor": Entry(SHELL, "hydrofoil.cli.doctor", "check this machine, and say what to mend"),
     "completion": Entry(SHELL, "hydrofoil.cli.completion", "print the completion of a shell"),
 }
@@ -52,7 +53,7 @@ def group() -> Group:
         no_args_is_help=False,
         context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 120},
     )
-    return click.version_option(__version__, message="hydrofoil %(version)s")(top)
+    return click.version_option(__version__, "--version", "-V", message="hydrofoil %(version)s")(top)
 
 
 def open_descriptors() -> None:
@@ -72,7 +73,8 @@ def open_descriptors() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     open_descriptors()
-    words = sys.argv[1:] if argv is None else list(argv)
+    # Without a word, as cargo and kind do.
+    words = (sys.argv[1:] if argv is None else list(argv)) or ["--help"]
     try:
         # `standalone_mode` would print errors in other forms.
         found: Any = group().main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)

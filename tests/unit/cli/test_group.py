@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 
 from hydrofoil import __version__
@@ -29,7 +30,6 @@ def test_each_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ([], "missing command (hydrofoil --help)"),
         (["srve"], "no command 'srve' (serve?)"),
         (["zzz"], "no command 'zzz' (hydrofoil --help)"),
         (
@@ -70,3 +70,18 @@ def test_an_interrupt_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("hydrofoil.cli.doctor.run_checks", interrupted)
     assert main(["doctor"]) == 130
+
+
+def test_without_a_word_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """As cargo and kind do (newcomer 20)."""
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: hydrofoil")
+
+
+def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["-V"], ["--version"]):
+        assert main(words) == 0 and capsys.readouterr().out == f"hydrofoil {__version__}\n"
+    assert main(["version"]) == 0 and capsys.readouterr().out.startswith(f"hydrofoil {__version__}\nkubernetes 1.")
+    assert main(["version", "--json"]) == 0
+    found = orjson.loads(capsys.readouterr().out)
+    assert found["version"] == __version__ and found["kubernetes"] == found["emulated"][-1]

@@ -61,13 +61,13 @@ class App:
         core: Core,
         listener: Listener,
         certificates: Certificates,
-        reach: Callable[[str], tuple[str, str | None]],
+        reach: Callable[[str], tuple[str, str | None]] | None,
         controls: Controls | None = None,
         encryption: Encryption | None = None,
     ) -> None:
         """Make the parts of a server whose storage is open: some read existing objects.
 
-        `reach` returns the URL and the authority for the kubeconfig of a user. Raise ValueError with one line.
+        `reach` returns URL and authority for the kubeconfig of a user of a test. Raise ValueError with one line.
         """
         self.core = core
         self._parts: list[Part[Any]] = []
@@ -104,7 +104,7 @@ class App:
         add(observation.pages(core, self.limits.fairness))
         self.controlling: Controlling | None = None
         """The acts of a test, if it is one."""
-        if controls is not None:
+        if controls is not None and reach is not None:
             from hydrofoil.server.controlling import Running
             from hydrofoil.server.parts.controls import test_controls
 

@@ -12,14 +12,13 @@ from hydrofoil.endpoints import tls
 from hydrofoil.files import Files
 from hydrofoil.folders import state_folder
 from hydrofoil.server.config import Config
-from hydrofoil.server.identity import Identity, given_pair, own_names
-from hydrofoil.server.identity import identity as make_identity
 from hydrofoil.server.listening import Listener, StartError, is_local, reason
-from hydrofoil.server.serving import BadCertificate, Serving
 
 if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
+    from hydrofoil.server.identity import Identity
     from hydrofoil.server.in_memory_certificate import InMemoryCertificate
+    from hydrofoil.server.serving import Serving
 
 
 class Certificates:
@@ -41,6 +40,7 @@ class Certificates:
         identity, serving = await _load(config, listener, clock)
         found = cls(config, listener, identity, serving)
         if serving is None and guests is not None and not listener.unix:
+            from hydrofoil.server.identity import own_names
             from hydrofoil.server.in_memory_certificate import InMemoryCertificate
 
             found.in_memory = InMemoryCertificate(partial(own_names, listener.host, config.service_cluster_ip_range))
@@ -93,8 +93,13 @@ async def _load(config: Config, listener: Listener, clock: Clock) -> tuple[Ident
         if not config.cert_dir and (listener.unix or is_local(config.host)):
             return None, None
         place = Path(config.cert_dir) if config.cert_dir else _default_folder()
+        from hydrofoil.server.identity import given_pair
+
         cert, key = await asyncio.to_thread(given_pair, place)
     if not cert:
+        from hydrofoil.server.identity import identity as make_identity
+        from hydrofoil.server.identity import own_names
+
         try:
             names = own_names(listener.host, config.service_cluster_ip_range)
             now = int(clock.seconds())
@@ -103,6 +108,9 @@ async def _load(config: Config, listener: Listener, clock: Clock) -> tuple[Ident
             why = reason(e) if isinstance(e, OSError) else str(e)
             raise StartError(f"cannot keep certificates in {place}: {why} (--cert-dir takes a folder)") from None
         cert, key = identity.cert, identity.key
+    # Servers of plain HTTP start without these modules.
+    from hydrofoil.server.serving import BadCertificate, Serving
+
     try:
         asks = bool(identity or config.client_ca_file or config.requestheader_client_ca_file)
         return identity, await asyncio.to_thread(partial(Serving, asks=asks), config, cert, key or cert)

@@ -33,7 +33,7 @@ class Written(NamedTuple):
     path: str = ""
     """Empty if there is none."""
     current_context: str = ""
-    """The current context of the file, which may be another server's."""
+    """The current context of the file, if it is another server's."""
 
 
 class Kubeconfigs:
@@ -81,7 +81,7 @@ class Kubeconfigs:
             text = engine.json_to_yaml(orjson.dumps(own)).decode()
             await self._keep(identity.folder / "admin.conf", lambda place: write_private(place, text))
             if not path:
-                return Written(str(identity.folder / "admin.conf"), NAME)
+                return Written(str(identity.folder / "admin.conf"))
         set_context = self._config.set_context
 
         def add(place: Path) -> None:
@@ -89,7 +89,7 @@ class Kubeconfigs:
             current = write(place, own, set_context=set_context)
 
         await self._keep(Path(path), add)
-        return Written(path, current)
+        return Written(path, "" if current == NAME else current)
 
     async def _keep(self, place: Path, keep: Callable[[Path], None]) -> None:
         """Write one file. Raise StartError."""

@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hydrofoil.server.config import Config
-from hydrofoil.server.kubeconfig_file import NAME
 from hydrofoil.server.run import Server, StartError
 
 INTERRUPTED = 130
@@ -35,9 +34,9 @@ def report(text: str) -> None:
 def standing(server: Server) -> str:
     """Return the lines with the address of the server; on a terminal, also its use and the rights of clients."""
     lines = f"kubeconfig {server.kubeconfig}\n" if server.kubeconfig else ""
-    other = server.current_context if server.current_context not in ("", NAME) else ""
+    other = server.current_context
     if other:
-        lines += f"context {NAME} (current-context stays {other}; --set-context changes it)\n"
+        lines += f"context hydrofoil (current-context stays {other}; --set-context changes it)\n"
     lines += f"serving on {server.url}\n"
     if sys.stdout is None or not sys.stdout.isatty():
         return lines

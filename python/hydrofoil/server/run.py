@@ -15,7 +15,6 @@ from hydrofoil.errors import ApiError
 from hydrofoil.server.app import App, make_core
 from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.config import Config
-from hydrofoil.server.kubeconfig import Kubeconfigs
 from hydrofoil.server.listening import HTTPS_PORT, Listener, StartError
 from hydrofoil.server.memory import Pipe
 from hydrofoil.server.part import Core, Site
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
+    from hydrofoil.server.kubeconfig import Kubeconfigs
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 __all__ = ["Server", "StartError"]
@@ -71,7 +71,7 @@ class Server:
         self.kubeconfig = ""
         """The path of the kubeconfig that the start has written."""
         self.current_context = ""
-        """The current context of that file, which may be another server's."""
+        """The current context of that file, if it is another server's."""
         self._ends = AsyncExitStack()
         """What a stop ends, however far the start got: the last first."""
         self._serving = False
@@ -106,16 +106,26 @@ class Server:
         found = await encryption(config, self._clock)
         storage = await self._open(release.gates, found)
         core = make_core(config, site, storage, release, self._clock, self._chance, self.guests)
-        kubeconfigs = Kubeconfigs(config, site, certificates, self.guests)
-        app = App(core, listener, certificates, kubeconfigs.reach, self.controls, found)
+        kubeconfigs = self._kubeconfigs(site, certificates)
+        reach = None if kubeconfigs is None else kubeconfigs.reach
+        app = App(core, listener, certificates, reach, self.controls, found)
         self._ends.push_async_callback(app.close)
         self.app = app
         await app.start()
-        self.kubeconfig, self.current_context = await kubeconfigs.write()
+        if kubeconfigs is not None:
+            self.kubeconfig, self.current_context = await kubeconfigs.write()
         if self.controls is not None and self.guests is not None:
             await self.settle()
             self.controls.ready(storage, app.follow_at_once, self.settle)
         self._serving = True
+
+    def _kubeconfigs(self, site: Site, certificates: Certificates) -> Kubeconfigs | None:
+        """Return the kubeconfigs, if anybody asks for one: other servers start without the module."""
+        if not self.config.kubeconfig and certificates.identity is None and self.controls is None:
+            return None
+        from hydrofoil.server.kubeconfig import Kubeconfigs
+
+        return Kubeconfigs(self.config, site, certificates, self.guests)
 
     async def _site(self, listener: Listener, certificates: Certificates) -> Site:
         """Return where clients find this server."""

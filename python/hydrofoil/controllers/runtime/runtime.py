@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from hydrofoil.controllers.runtime.activity import Activity
 from hydrofoil.controllers.runtime.informer import Informers
-from hydrofoil.controllers.runtime.recorder import EventRecorder
 from hydrofoil.controllers.runtime.writes import Writes
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import User
 from hydrofoil.watch.hub import Hub
+
+if TYPE_CHECKING:
+    from hydrofoil.controllers.runtime.recorder import EventRecorder
 
 
 class Runtime:
@@ -25,6 +28,9 @@ class Runtime:
 
     def recorder(self, component: str, user: User) -> EventRecorder:
         """Return a recorder of the events of a component."""
+        # Controllers without events start without its modules.
+        from hydrofoil.controllers.runtime.recorder import EventRecorder
+
         return EventRecorder(self.registry, self.writes, self.activity, component, user)
 
     @property

@@ -7,13 +7,12 @@ import hashlib
 import logging
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from msgspec import Struct
 
 from hydrofoil.apiextensions.conditions import Definition
-from hydrofoil.apiextensions.conversion import Webhook
 from hydrofoil.apiextensions.instances import InstanceStrategy
 from hydrofoil.apiextensions.name_conflicts import Taken
 from hydrofoil.apiextensions.resources import holds, resources, stored_resource
@@ -25,6 +24,9 @@ from hydrofoil.outbound.services import Services
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import RETRY_SECONDS, run
 from hydrofoil.registry.store import Registry
+
+if TYPE_CHECKING:
+    from hydrofoil.apiextensions.conversion import Webhook
 
 LOG = logging.getLogger("hydrofoil")
 
@@ -312,6 +314,9 @@ class Served:
             self._webhooks.pop(name).retire()
         if conversion.get("strategy") != "Webhook":
             return None
+        # Most definitions need none, and start without its modules.
+        from hydrofoil.apiextensions.conversion import Webhook
+
         found = self._webhooks[name] = Webhook(conversion, self._services, self._registry.chance)
         return found
 

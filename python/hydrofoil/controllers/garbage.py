@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -16,13 +16,15 @@ from hydrofoil.controllers.reach import Reach
 from hydrofoil.controllers.remote_source import Receiver, RemoteSources
 from hydrofoil.controllers.runtime.controller import Controller, Watch
 from hydrofoil.controllers.runtime.fields import Metadata, metadata_json
-from hydrofoil.controllers.runtime.recorder import WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
+
+if TYPE_CHECKING:
+    from hydrofoil.controllers.runtime.recorder import EventRecorder
 
 OF_GRAPH = (b'"ownerReferences":', b'"finalizers":', b'"deletionTimestamp":')
 """Names in the metadata of objects that are more than a name in the graph."""
@@ -51,7 +53,8 @@ class GarbageCollector(Controller):
         self._reach = Reach(runtime.registry, remote, self.user, self.write)
         receiver = Receiver(self._on_remote, self._replace, self._forget_resource)
         self._remotes = RemoteSources(remote, self.user, runtime.registry.clock, receiver)
-        self._events = runtime.recorder("garbage-collector-controller", self.user)
+        self._events: EventRecorder | None = None
+        """Made with the first event: most servers have none."""
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
@@ -78,7 +81,8 @@ class GarbageCollector(Controller):
         self._remote.forget(self.discover)
         await super().stop()
         await self._remotes.stop()
-        await self._events.close()
+        if self._events is not None:
+            await self._events.close()
 
     def discover(self) -> None:
         """Watch resources that are not watched yet, and queue objects again that had an owner of an unknown kind."""
@@ -248,7 +252,9 @@ class GarbageCollector(Controller):
         node.reported |= {owner["uid"]}
         uid = next((u for u in self._dependents[owner["uid"]] if self._nodes.get(u) is node), "")
         about, message = invalid_owner(node, uid, owner)
-        self._events.record(about, WARNING, "OwnerRefInvalidNamespace", message)
+        if self._events is None:
+            self._events = self.runtime.recorder("garbage-collector-controller", self.user)
+        self._events.record(about, "Warning", "OwnerRefInvalidNamespace", message)
 
     async def _as_dependent(self, uid: str, node: Node) -> bool:
         if node.deleting or not node.owners:

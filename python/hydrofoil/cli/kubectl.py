@@ -29,7 +29,8 @@ def server() -> list[str]:
     host = ANYWHERE.get(options.host, options.host)
     answers(host, options.port)
     if options.kubeconfig:
-        return [f"--kubeconfig={options.kubeconfig}"]
+        # Its current context may be another cluster's.
+        return [f"--kubeconfig={options.kubeconfig}", "--context=hydrofoil"]
     if options.cert_dir or host not in ("127.0.0.1", "localhost", "::1"):
         from hydrofoil.folders import state_folder
 

@@ -30,7 +30,7 @@ def test_the_kubeconfig_of_the_server(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setenv("HYDROFOIL_CERT_DIR", str(tmp_path))
     assert kubectl.server() == [f"--kubeconfig={tmp_path}/admin.conf"]
     monkeypatch.setenv("HYDROFOIL_KUBECONFIG", "/a/b")
-    assert kubectl.server() == ["--kubeconfig=/a/b"]
+    assert kubectl.server() == ["--kubeconfig=/a/b", "--context=hydrofoil"], "its current context may be another one"
 
 
 def test_no_server_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

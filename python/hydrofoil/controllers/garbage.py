@@ -252,9 +252,11 @@ class GarbageCollector(Controller):
         node.reported |= {owner["uid"]}
         uid = next((u for u in self._dependents[owner["uid"]] if self._nodes.get(u) is node), "")
         about, message = invalid_owner(node, uid, owner)
+        from hydrofoil.controllers.runtime.recorder import WARNING
+
         if self._events is None:
             self._events = self.runtime.recorder("garbage-collector-controller", self.user)
-        self._events.record(about, "Warning", "OwnerRefInvalidNamespace", message)
+        self._events.record(about, WARNING, "OwnerRefInvalidNamespace", message)
 
     async def _as_dependent(self, uid: str, node: Node) -> bool:
         if node.deleting or not node.owners:

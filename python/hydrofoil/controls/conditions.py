@@ -22,18 +22,17 @@ EXISTS, DELETED = ("exists", "create"), ("deleted", "delete")
 TYPE = re.compile(r"(?:[\w.-]+/)?[A-Za-z][\w.-]*")
 """The type of a condition, maybe with a domain."""
 STATUSES = ("true", "false", "unknown")
-
-
 PATH = re.compile(r"jsonpath='?\{(.*)\}'?(?:=(.*))?", re.DOTALL)
 """A path in braces, and the value that it must have."""
 
 
 def check_condition(condition: Condition) -> None:
     """Raise ValueError for a text that is no condition: it would be waited for in vain."""
-    if isinstance(condition, str) and (found := PATH.fullmatch(condition)):
-        engine.json_path(found[1], b"{}")
+    if not isinstance(condition, str) or condition in (*EXISTS, *DELETED):
         return
-    if isinstance(condition, str) and condition not in (*EXISTS, *DELETED) and _parse(condition) is None:
+    if (path := PATH.fullmatch(condition)) is not None:
+        engine.json_path(path[1], b"{}")
+    elif _parse(condition) is None:
         raise ValueError(f"no condition {condition!r}: it is one of {FORMS}, or a function of the object")
 
 

@@ -37,12 +37,17 @@ class Hints(Struct):
     """The last Events about it."""
 
 
+def is_secret(state: Object, resource: str) -> bool:
+    """Report whether the data of an object is not to be shown."""
+    return resource == "secrets" or state.get("kind") == "Secret"
+
+
 def show_object(state: Object, resource: str = "") -> list[str]:
     """Return the lines of an object in YAML, without the record of managers and the data of secrets."""
     shown = dict(state)
     if isinstance(metadata := shown.get("metadata"), dict):
         shown["metadata"] = {key: value for key, value in metadata.items() if key != "managedFields"}
-    if resource == "secrets" or state.get("kind") == "Secret":
+    if is_secret(state, resource):
         shown = hide_secrets(shown)
     lines = engine.json_to_yaml(orjson.dumps(shown)).decode().splitlines()
     if len(lines) > MOST_LINES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from math import inf
@@ -30,11 +30,16 @@ class Subject(Struct, frozen=True):
     agent: str
 
 
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is near a wrong one, to be put behind a message; empty if there is none."""
+    near = get_close_matches(name, list(known), 1)
+    return f" ({near[0]}?)" if near else ""
+
+
 def check_verb(verb: str) -> None:
     """Raise ValueError for a verb, or a pattern of some, that no request has."""
     if verb and not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS)):
-        near = get_close_matches(verb, (*VERBS, *METHODS), 1)
-        mend = f" ({near[0]}?)" if near else ""
+        mend = suggest(verb, (*VERBS, *METHODS))
         raise ValueError(f"no verb {verb!r}{mend}: it is one of {', '.join(sorted(VERBS))}")
 
 
@@ -106,14 +111,12 @@ class Fault:
     def __init__(self, number: int, action: str, given: Mapping[str, Any]) -> None:
         """Raise TypeError and ValueError for a name or a value that has no meaning."""
         if action not in PARAMETERS:
-            near = get_close_matches(action, PARAMETERS, 1)
-            mend = f" ({near[0]}?)" if near else ""
+            mend = suggest(action, PARAMETERS)
             raise ValueError(f"no action {action!r}{mend}: it is one of {', '.join(PARAMETERS)}")
         checks = PARAMETERS[action]
         known = (*checks, *MATCHED, *COUNTED)
         if unknown := [name for name in given if name not in known]:
-            near = get_close_matches(unknown[0], known, 1)
-            raise TypeError(f"{action} has no parameter {unknown[0]!r}" + (f" ({near[0]}?)" if near else ""))
+            raise TypeError(f"{action} has no parameter {unknown[0]!r}{suggest(unknown[0], known)}")
         if (needed := NEEDED.get(action)) is not None and given.get(needed) is None:
             raise TypeError(f"{action} needs {needed}")
         self.number = number

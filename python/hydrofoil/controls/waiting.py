@@ -19,6 +19,7 @@ from hydrofoil.controls.explanation import (
     changed_members,
     find,
     hints,
+    is_secret,
     section,
     show_object,
 )
@@ -70,17 +71,14 @@ class WaitTimeout(TimeoutError):
             title = "its last state:" if self.states[-1] is not None else "its last state, before it was deleted:"
             yield from section(title, show_object(present[-1], self.hints.resource))
             changes = list(changed_members(present[0], present[-1]))[:MOST_MEMBERS]
-            yield from section("changed during the wait:", hide_changes(changes, self.hints.resource))
+            if is_secret(present[-1], self.hints.resource):
+                changes = [change.partition(":")[0] for change in changes]
+            yield from section("changed during the wait:", changes)
         yield from section("events about it:", self.hints.events)
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = self.object, self.namespace, self.condition, self.seconds, self.states, self.hints
         return type(self), given
-
-
-def hide_changes(changes: list[str], resource: str) -> list[str]:
-    """Return the lines of changed members; of a secret their names."""
-    return [change.partition(":")[0] for change in changes] if resource == "secrets" else changes
 
 
 def describe_states(states: list[State]) -> str:

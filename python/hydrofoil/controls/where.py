@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controls.explanation import find, near_resources
-from hydrofoil.controls.fault import check_verb
+from hydrofoil.controls.fault import check_verb, suggest
 from hydrofoil.controls.record import Record
 
 ATTRIBUTES = frozenset(f.name for f in fields(Record)) - {"number", "stamp"}
@@ -22,8 +21,7 @@ def check_names(where: Mapping[str, Any]) -> None:
     """Raise TypeError for a name that no request has, and ValueError for such a verb: nothing would ever match."""
     for name in where:
         if name not in ATTRIBUTES:
-            near = get_close_matches(name, ATTRIBUTES, 1)
-            mend = f" ({near[0]}?)" if near else ""
+            mend = suggest(name, ATTRIBUTES)
             raise TypeError(f"requests have no {name!r}{mend}; query parameters are given as params={{{name!r}: ...}}")
     if "params" in where and not isinstance(where["params"], Mapping):
         raise TypeError(f"params must be a dict of query parameters, not {where['params']!r}")

@@ -59,13 +59,12 @@ class Attempt(Struct):
 class Session(Objects):
     """Take the steps of writes."""
 
-    def __init__(
-        self, catalog: Catalog, storage: Storage, clock: Clock, strategies: dict[tuple[str, str], Strategy] | None
-    ) -> None:
+    def __init__(self, catalog: Catalog, storage: Storage, clock: Clock) -> None:
         super().__init__(catalog, storage, clock)
         self.native = clock.native
-        self.strategies = {} if strategies is None else strategies
-        """The kinds with a strategy of their own, by group and resource; definitions add theirs as they are served."""
+        self.strategies: dict[tuple[str, str], Strategy] = {}
+        """The kinds with a strategy of their own, by group and resource: the parts of a server add theirs when they are
+        made, definitions when they are served."""
         self.plain = Strategy(self)
         """The strategy of all others: it has nothing to await."""
 

@@ -23,7 +23,6 @@ from hydrofoil.registry.outlines import Outlines
 from hydrofoil.registry.preconditions import check_uid, check_version
 from hydrofoil.registry.rights import check_create
 from hydrofoil.registry.session import Attempt, duplicate_owners, invalid, state_restored
-from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.unreadable import Unreadable
@@ -38,16 +37,8 @@ Change = Callable[[Stored], Awaitable[Draft] | Draft]
 class Registry(Deletion):
     """Create and update objects of every kind; their deletion is in its base."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        storage: Storage,
-        clock: Clock,
-        chance: Chance,
-        strategies: dict[tuple[str, str], Strategy] | None = None,
-    ) -> None:
-        """`strategies` are those of kinds, by group and resource: the parts of a server add to this table."""
-        super().__init__(catalog, storage, clock, strategies)
+    def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
+        super().__init__(catalog, storage, clock)
         self.chance = chance
         self.outlines = Outlines()
         self.locks = ObjectLocks()

@@ -51,10 +51,10 @@ class Strategy:
     ...         if draft.names[0].startswith("kube-"):
     ...             raise forbidden("", plural, draft.names[0], "the prefix is reserved")
     >>> async def main():
-    ...     storage, catalog, strategies = Storage(LocalLog(), Clock()), Catalog(), {}
+    ...     storage, catalog = Storage(LocalLog(), Clock()), Catalog()
     ...     await storage.open()
-    ...     registry = Registry(catalog, storage, Clock(), Chance(), strategies)
-    ...     strategies["", "configmaps"] = Reserved(registry)
+    ...     registry = Registry(catalog, storage, Clock(), Chance())
+    ...     registry.strategies["", "configmaps"] = Reserved(registry)
     ...     maps = catalog.find("", "v1", "configmaps")
     ...     draft, _ = maps.native.decode(b'{"metadata": {"name": "kube-x"}}', "json")
     ...     try:

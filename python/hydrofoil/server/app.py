@@ -21,7 +21,6 @@ from hydrofoil.outbound.services import Services
 from hydrofoil.pace.arrivals import ArrivalPacer
 from hydrofoil.pace.turn import current_turn
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategy import Strategy
 from hydrofoil.server import deprecated
 from hydrofoil.server.build_metrics import BuildMetrics
 from hydrofoil.server.certificates import Certificates
@@ -186,8 +185,7 @@ def make_core(
     hidden = bool(config.show_hidden_metrics_for_version)
     if hidden:
         deprecated.warn()
-    strategies: dict[tuple[str, str], Strategy] = {}
-    registry = Registry(catalog, storage, clock, chance, strategies)
+    registry = Registry(catalog, storage, clock, chance)
     return Core(
         config,
         site,
@@ -203,7 +201,6 @@ def make_core(
         Services(catalog.find, registry.collection, config.service_endpoints),
         Metrics(BuildMetrics(version, release.gates, 0 if hidden else len(deprecated.HIDDEN)), hidden=hidden),
         version,
-        access.needs_credentials(config) or (guests is not None and guests.required),
         guests,
     )
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.server import bootstrap
-from hydrofoil.server.kubeconfig_file import kubeconfig
+from hydrofoil.server.kubeconfig_file import cluster_of, kubeconfig, replace
 
 ADMIN = ("kubernetes-admin", "system:masters")
 """Name and group of the admin's certificate."""
@@ -49,10 +49,9 @@ class Identity(Struct, frozen=True):
 
     def kubeconfig(self, url: str) -> dict[str, Any]:
         """Return a kubeconfig of the admin that needs no other file."""
-        data = [b64encode(part).decode() for part in (self.authority, *(half.encode() for half in self.admin))]
+        certificate, key = (b64encode(half.encode()).decode() for half in self.admin)
         return kubeconfig(
-            {"server": url, "certificate-authority-data": data[0]},
-            {"client-certificate-data": data[1], "client-key-data": data[2]},
+            cluster_of(url, self.authority), {"client-certificate-data": certificate, "client-key-data": key}
         )
 
 
@@ -125,17 +124,7 @@ def given_pair(place: Path) -> tuple[str, str]:
 def write_private(path: Path, text: str) -> None:
     """Replace a file in one step by one that only its owner may read, at any moment."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A file of that name is left from a process that has ended.
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.unlink(missing_ok=True)
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+    replace(path, text.encode(), None)
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +14,7 @@ from hydrofoil.request import ADMIN
 from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.config import Config as Settings
 from hydrofoil.server.identity import write_private
-from hydrofoil.server.kubeconfig_file import NAME, Config, kubeconfig, write
+from hydrofoil.server.kubeconfig_file import NAME, Config, cluster_of, kubeconfig, write
 from hydrofoil.server.listening import StartError, reason
 from hydrofoil.server.part import Site
 
@@ -59,7 +58,7 @@ class Kubeconfigs:
         url, identity = reachable(self._site.address), self._certificates.identity
         if identity is not None:
             return identity.kubeconfig(url)
-        cluster, token = {"server": url}, ADMIN_TOKEN
+        cluster, token = cluster_of(url, None), ADMIN_TOKEN
         if self._config.tls_cert_file:
             cluster["certificate-authority"] = str(Path(self._config.tls_cert_file).absolute())
         if self._guests is not None:
@@ -67,7 +66,7 @@ class Kubeconfigs:
             token = self._guests.token(ADMIN.name, ADMIN.groups)
             secure, ca = self.reach(ADMIN.name)
             if self._certificates.in_memory is not None and ca:
-                cluster = {"server": secure, "certificate-authority-data": base64.b64encode(ca.encode()).decode()}
+                cluster = cluster_of(secure, ca.encode())
         return kubeconfig(cluster, {"token": token})
 
     async def write(self) -> Written:
@@ -107,15 +106,5 @@ def reachable(url: str) -> str:
 
 def of_token(url: str, ca: str | None, name: str, token: str) -> dict[str, Any]:
     """Return the kubeconfig of a user with a token; `ca` is the authority of the server, in PEM."""
-    cluster: dict[str, Any] = {"server": url}
-    if ca is not None:
-        cluster["certificate-authority-data"] = base64.b64encode(ca.encode()).decode()
-    context = {"cluster": "hydrofoil", "user": name, "namespace": "default"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "hydrofoil", "cluster": cluster}],
-        "users": [{"name": name, "user": {"token": token}}],
-        "contexts": [{"name": "hydrofoil", "context": context}],
-        "current-context": "hydrofoil",
-    }
+    cluster = cluster_of(url, None if ca is None else ca.encode())
+    return kubeconfig(cluster, {"token": token}, name, namespace="default")

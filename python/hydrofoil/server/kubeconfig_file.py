@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,22 @@ LOCK_TRIES, LOCK_SECONDS = 60, 0.05
 Config = dict[str, Any]
 
 
-def kubeconfig(cluster: Config, user: Config) -> Config:
-    """Return the kubeconfig of a server: cluster, user and context have one name, so that they replace no others."""
+def cluster_of(url: str, ca: bytes | None) -> Config:
+    """Return the cluster of a server; `ca` is its authority, in PEM."""
+    return {"server": url} if ca is None else {"server": url, "certificate-authority-data": b64encode(ca).decode()}
+
+
+def kubeconfig(cluster: Config, user: Config, name: str = NAME, **context: str) -> Config:
+    """Return the kubeconfig of a server; `name` is that of the user, and `context` has more members of that.
+
+    Cluster, user and context have one name in a user's own file, so that they replace no others.
+    """
     return {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": NAME, "cluster": cluster}],
-        "users": [{"name": NAME, "user": user}],
-        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+        "users": [{"name": name, "user": user}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": name, **context}}],
         "current-context": NAME,
     }
 
@@ -46,7 +55,7 @@ def write(path: Path, own: Config, *, set_context: bool = False) -> str:
         present = load(path)
         merged = merge(present, own, set_context=set_context)
         if merged != present:
-            replace(path, engine.json_to_yaml(orjson.dumps(merged)))
+            replace(path, engine.json_to_yaml(orjson.dumps(merged)), path.stat() if path.exists() else None)
     return str(merged["current-context"])
 
 
@@ -118,12 +127,9 @@ def lock(path: Path) -> Iterator[None]:
         place.unlink(missing_ok=True)
 
 
-def replace(path: Path, data: bytes) -> None:
-    """Replace a file in one step, with the mode and the owner of the former one; a new one is its owner's alone."""
-    try:
-        former = path.stat()
-    except FileNotFoundError:
-        former = None
+def replace(path: Path, data: bytes, former: os.stat_result | None) -> None:
+    """Replace a file in one step, with the mode and the owner of the former one; any other is its owner's alone."""
+    # A file of that name is left from a process that has ended.
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     beside.unlink(missing_ok=True)
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -135,8 +141,9 @@ def replace(path: Path, data: bytes) -> None:
                 with contextlib.suppress(PermissionError):
                     os.fchown(file.fileno(), former.st_uid, former.st_gid)
                 os.fchmod(file.fileno(), stat.S_IMODE(former.st_mode))
-            file.flush()
-            os.fsync(file.fileno())
+                # There is something to lose in a crash.
+                file.flush()
+                os.fsync(file.fileno())
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

@@ -47,6 +47,8 @@ class Site(Struct, frozen=True):
     """Host and port, as in the header Host."""
     port: int
     """The port in the objects about the server."""
+    secured: bool
+    """Whether requests need credentials."""
     root_ca: bytes = b""
     """The authority of its certificate, in PEM; empty without TLS."""
     own_ca: bytes = b""
@@ -111,8 +113,6 @@ class Core(Struct, frozen=True):
     metrics: Metrics
     version: Mapping[str, str]
     """The document of `/version`."""
-    secured: bool
-    """Whether requests need credentials."""
     guests: Guests | None = None
     """Users that a test made."""
     listeners: list[Callable[[], None]] = field(default_factory=list)

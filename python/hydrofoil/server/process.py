@@ -42,7 +42,7 @@ def standing(server: Server) -> str:
         return lines
     from hydrofoil.server.banner import banner
 
-    return banner(server.url, server.kubeconfig, secured=server.app.core.secured, current_context=other)
+    return banner(server.url, server.kubeconfig, secured=server.app.core.site.secured, current_context=other)
 
 
 async def serve(config: Config) -> int:

@@ -17,7 +17,7 @@ from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.config import Config
 from hydrofoil.server.listening import HTTPS_PORT, Listener, StartError
 from hydrofoil.server.memory import Pipe
-from hydrofoil.server.part import Core, Site
+from hydrofoil.server.part import Site
 from hydrofoil.server.parts.access import needs_credentials
 from hydrofoil.server.source import encryption, source
 from hydrofoil.storage.errors import Unopened
@@ -139,6 +139,7 @@ class Server:
             address=address,
             authority=listener.authority,
             port=HTTPS_PORT if repeats else listener.port,
+            secured=secured,
             root_ca=await certificates.root_ca(secured=secured),
             own_ca=b"" if certificates.identity is None else certificates.identity.authority,
         )
@@ -160,11 +161,6 @@ class Server:
         self._ends.push_async_callback(storage.close)
         await storage.open()
         return storage
-
-    @property
-    def core(self) -> Core:
-        """Return what the parts are made of."""
-        return self.app.core
 
     @property
     def controlling(self) -> Controlling | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import datetime
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.controls.fault import suggest
 from hydrofoil.controls.moments import moment
 from hydrofoil.go_text import quote
 from hydrofoil.options import Flag, Refused, Texts, flags, texts
@@ -37,8 +37,7 @@ def check(given: Mapping[str, Any]) -> None:
     """Raise TypeError for an option that does not exist."""
     for name in given:
         if name not in OWN and name not in flags_by_option():
-            near = get_close_matches(name, (*OWN, *OF_MARKERS, *flags_by_option()), 1)
-            raise TypeError(f"Server has no option {name!r}" + (f" ({near[0]}?)" if near else ""))
+            raise TypeError(f"Server has no option {name!r}{suggest(name, (*OWN, *OF_MARKERS, *flags_by_option()))}")
 
 
 class Given(NamedTuple):

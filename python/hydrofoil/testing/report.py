@@ -68,7 +68,8 @@ def changes(seen: Seen) -> Iterator[str]:
             yield f"- {resource} {place}"
         elif other is None:
             yield f"+ {resource} {place}"
-            for line in show_object({key: one[key] for key in SHOWN if key in one}, resource) if one else ():
+            written = {key: one[key] for key in SHOWN if key in one}
+            for line in show_object(written, resource) if written else ():
                 yield f"    {line}"
         else:
             yield f"~ {resource} {place}"

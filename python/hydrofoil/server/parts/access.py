@@ -48,7 +48,7 @@ def authorization(core: Core) -> Part[Authorization]:
         core.hub,
         core.clock,
         core.files,
-        secured=core.secured,
+        secured=core.site.secured,
         distinguishes=core.guests is not None,
     )
     acting = Impersonation(found.authorizer, constrained=core.gates.enabled("ConstrainedImpersonation"))
@@ -75,12 +75,12 @@ def authentication(core: Core, authorization: Authorization, audit: Audit | None
         core.clock,
         core.chance,
         core.files,
-        secured=core.secured,
+        secured=core.site.secured,
         issuer=f"{core.site.address}/",
         trusted=core.site.own_ca,
         guests=core.guests,
         # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
-        knows_all=core.secured and "AlwaysAllow" in authorization.modes,
+        knows_all=core.site.secured and "AlwaysAllow" in authorization.modes,
     )
     refused = None
     if audit is not None:

@@ -39,6 +39,7 @@ __all__ = [
     "FlowCounts",
     "FutureError",
     "Histogram",
+    "KnownHeads",
     "Lifecycle",
     "ListCursor",
     "Local",
@@ -912,6 +913,20 @@ class Logins:
         """Forget all."""
 
     def __len__(self) -> int: ...
+
+@final
+class KnownHeads:
+    """A value for each block of header lines that requests came with; blocks are compared byte by byte."""
+
+    def __new__(cls) -> KnownHeads: ...
+    def find(self, data: bytes) -> tuple[str, str, Any, str | None, bytes] | None:
+        """Return method, target, the value for the header lines, the length of the body as sent, and the body.
+
+        None if these bytes are not one whole request, or if its lines have no value.
+        """
+
+    def keep(self, data: bytes, value: object) -> bool:
+        """Keep a value for the header lines of one whole request, if they are few; report whether it is one."""
 
 @final
 class RequestClock:

@@ -21,7 +21,9 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
 
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.eager import EagerTask
 from hydrofoil.endpoints.framing import continues, origin_form, refusal
+from hydrofoil.endpoints.known_heads import KnownHeads
 from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
@@ -45,6 +47,7 @@ PRIVATES = (
     "_drain_helper",
     "_handle_request",
     "_keepalive_handle",
+    "_keepalive_timeout",
     "_lingering_time",
     "_loop",
     "_make_error_handler",
@@ -62,6 +65,8 @@ REQUEST_PRIVATES = ("_message", "_version")
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 SLOW = 16 * 1024
 """The size of an incomplete head from which the parser gets it in pieces of growing size, as it copies them."""
+BEHIND = 64 * 1024
+"""The bytes behind a request that waits from which on no more are read."""
 LINGER_SECONDS = 0.25
 """The time in which the rest of a head that is too large may arrive (net/http `rstAvoidanceDelay`)."""
 received = web.RequestHandler.data_received
@@ -75,20 +80,25 @@ class Connection(web.RequestHandler):
     """Answer malformed requests with a plain 400 and unknown methods with a Status 405; then close."""
 
     __slots__ = (
+        "_behind",
         "_body",
         "_due",
         "_edge",
         "_held",
         "_method",
         "_size",
+        "_waits",
+        "_whole",
         "_wire",
         "accepted_hosts",
         "address",
+        "answer",
         "answer_timeout",
         "certificates",
         "expected",
         "head_limit",
         "header_timeout",
+        "known_heads",
         "own_host",
         "reads",
     )
@@ -110,6 +120,10 @@ class Connection(web.RequestHandler):
     """The share of the loop for input."""
     answer_timeout: float
     """The time limit for reading an answer, in seconds."""
+    answer: Wire
+    """What answers requests."""
+    known_heads: KnownHeads | None
+    """The heads of all clients; None if each is parsed (`--request-memos`), or heads have a smaller limit."""
     _wire: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -122,6 +136,11 @@ class Connection(web.RequestHandler):
         self._edge = b""
         self._method = ""
         self._due: asyncio.TimerHandle | None = None
+        self._whole: bytes | None = None
+        """The input whose head may become known, once it is accepted."""
+        self._waits: EagerTask[Done] | None = None
+        """The request with a known head that waits; what arrives behind it is kept in `_behind`."""
+        self._behind = bytearray()
         self.certificates = transport.get_extra_info("peer_certificates") or ()
         peer = transport.get_extra_info("peername") or ""
         self.address = str(peer[0] if isinstance(peer, list | tuple) else peer)
@@ -138,6 +157,8 @@ class Connection(web.RequestHandler):
         """End the timeout of a head."""
         if self._due is not None:
             self._due.cancel()
+        if self._waits is not None:
+            self._waits.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -151,10 +172,72 @@ class Connection(web.RequestHandler):
             return
         if self._size < 0:
             return
+        if self._waits is not None:
+            self._keep_behind(data)
+            return
+        waiter = self._waiter
+        # Nothing precedes this input: neither a request nor a part of one.
+        if waiter is not None and not self._size and not waiter.done() and self._answer_known(data):
+            return
         if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
             self._parse(data)
         elif self._size or not self._parse(data if data[:3] in KNOWN else self._readable(data)):
             self._head(data)
+
+    def _answer_known(self, data: bytes) -> bool:
+        """Answer a whole request whose head is known, without the parser; report whether it is one."""
+        heads = self.known_heads
+        if heads is None:
+            return False
+        request = heads.request(self, data)
+        if request is None:
+            self._whole = data
+            return False
+        self.expected = None
+        task = EagerTask(self.answer(cast(web.BaseRequest, request)), self._loop)
+        try:
+            done = task.run(self._end_wait)
+        except FAULTS as e:
+            self._fail(e)
+            return True
+        if done is None:
+            self._waits = task
+        else:
+            self._continue(done)
+        return True
+
+    def _end_wait(self, task: asyncio.Task[Done]) -> None:
+        """Continue behind a request that had to wait."""
+        self._waits = None
+        if task.cancelled():
+            self.force_close()
+        elif (fault := task.exception()) is not None:
+            self._fail(fault)
+        else:
+            self._continue(task.result())
+            data, self._behind = bytes(self._behind), bytearray()
+            if data and self.transport is not None:
+                self._resume(data)
+
+    def _fail(self, fault: BaseException) -> None:
+        """End the connection of a request that failed outside of the chain."""
+        if not isinstance(fault, ConnectionError):
+            LOG.error("connection failed", exc_info=fault)
+            self._wire.abort()
+        self.force_close()
+
+    def _continue(self, done: Done) -> None:
+        """Wait for the next request as aiohttp does after an answer, or end the connection."""
+        if done.keep_alive:
+            self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+        else:
+            self.force_close()
+
+    def _keep_behind(self, data: bytes) -> None:
+        """Keep input for when the present request is answered."""
+        self._behind += data
+        if len(self._behind) > BEHIND:
+            self._wire.pause_reading()
 
     def _resume(self, data: bytes) -> None:
         """Parse input that had to wait for its turn, and read again."""
@@ -255,6 +338,9 @@ class Connection(web.RequestHandler):
 
     def _process_keepalive(self) -> None:
         """End an idle connection; at once if its last answer was not read."""
+        if self._waits is not None:
+            # It is none for aiohttp, which does not know of the request.
+            self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
         super()._process_keepalive()
         wire = self._wire
         if wire.is_closing() and wire.get_write_buffer_size():
@@ -277,8 +363,12 @@ class Connection(web.RequestHandler):
             request_handler = self._make_error_handler(_ErrInfo(status=status, exc=exc, message=text))
             # The end of its body is unknown.
             self._lingering_time = 0.0
-        elif message.path[:1] != "/":
-            request._message = message._replace(path=origin_form(message.path))
+        else:
+            if message.path[:1] != "/":
+                request._message = message._replace(path=origin_form(message.path))
+            if (whole := self._whole) is not None and self.known_heads is not None:
+                self.known_heads.keep(whole, message.headers)
+        self._whole = None
         return super()._handle_request(request, start_time, request_handler)
 
     async def finish_response(
@@ -347,6 +437,7 @@ class Connections(web.Server):
         head_limit: int = HEAD,
         own_host: str = "",
         accepted_hosts: tuple[str, ...] = (),
+        memos: bool = True,
         **settings: Any,
     ) -> None:
         # The result has all that aiohttp reads of a response.
@@ -358,6 +449,8 @@ class Connections(web.Server):
         self.head_limit = head_limit
         self.own_host = own_host
         self.accepted_hosts = accepted_hosts
+        self._wire = wire
+        self._known_heads = KnownHeads() if memos and head_limit >= HEAD else None
         self._reads = current_turn().reads
 
     def __call__(self) -> web.RequestHandler:
@@ -368,4 +461,6 @@ class Connections(web.Server):
         connection.own_host = self.own_host
         connection.accepted_hosts = self.accepted_hosts
         connection.reads = self._reads
+        connection.answer = self._wire
+        connection.known_heads = self._known_heads
         return connection

@@ -184,6 +184,13 @@ class ListenOptions(Options):
         "make it the current context of a kubeconfig that has another one",
         value="BOOL",
     )
+    request_memos: bool = flag(
+        "--request-memos",
+        True,
+        boolean,
+        "answer requests with header lines that were parsed before without the parser (default true)",
+        value="BOOL",
+    )
     header_timeout: float = 32.0
     """The time limit in seconds for the first request of a connection (apiserver `secure_serving.go`)."""
     idle_timeout: float = 90.0

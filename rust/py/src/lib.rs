@@ -26,6 +26,7 @@ mod functions;
 mod handles;
 mod list;
 mod logins;
+mod repeat;
 mod shard;
 mod step;
 mod stored;
@@ -61,6 +62,7 @@ mod _native {
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,
+        repeat::KnownHeads,
         step::{PrepareResult, ReadResult, Step},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
         tls::{certificate_end, new_authority, new_certificate, token_digest, usable_certificate},

@@ -30,6 +30,7 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
         # With credentials a page has no right that its user's programs have without asking.
         own_host="" if certificates.serving or listener.unix or needs_credentials(config) else listener.host,
         accepted_hosts=tuple(pattern.lower() for pattern in config.accept_hosts),
+        memos=config.request_memos,
         max_headers=HEADERS,
         auto_decompress=False,
         # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.

@@ -80,10 +80,13 @@ __all__ = [
     "decode_continue",
     "duration",
     "encode_continue",
+    "field_requirements",
+    "is_label_requirement",
     "json_patch",
     "json_path",
     "json_to_cbor",
     "json_to_yaml",
+    "label_requirements",
     "limit_fill",
     "limit_refusal",
     "new_authority",
@@ -1152,6 +1155,18 @@ def storage_grows(draft: Draft, old: Stored) -> bool: ...
 def node_shortage(draft: Draft, node: Stored) -> str: ...
 def yaml_to_json(data: bytes) -> bytes: ...
 def yaml_fault_line(data: bytes) -> int | None: ...
+def label_requirements(selector: str) -> list[tuple[str, str, list[str]]] | None:
+    """Return the requirements of a label selector by key, each with its operator and values; None for a malformed one.
+
+    The operators are those of access reviews: In, NotIn, Exists, DoesNotExist; empty for a comparison of numbers.
+    """
+
+def field_requirements(selector: str) -> list[tuple[str, str, list[str]]] | None:
+    """Return the requirements of a field selector, each with In or NotIn and one value; None for a malformed one."""
+
+def is_label_requirement(key: str, operator: str, values: list[str]) -> bool:
+    """Report whether a requirement on a label is valid (`labels.NewRequirement`)."""
+
 def limit_fill(draft: Draft, range: bytes) -> None: ...
 def limit_refusal(draft: Draft, range: bytes, claim: bool) -> str | None: ...
 def quota_charge(

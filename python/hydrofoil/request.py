@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct, field
 
-from hydrofoil import errors
+from hydrofoil import engine, errors
 from hydrofoil.answer import Outcome
 from hydrofoil.go_text import HTML_ESCAPES, quote
 
@@ -307,31 +307,9 @@ def _required_name(query: str) -> str:
     for number in ("limit", "timeoutSeconds"):
         if given.get(number) and not re.fullmatch(r"[+-]?\d+", given[number]):
             return ""
-    terms = field_terms(given.get("fieldSelector", ""))
-    found = next((value for key, op, value in terms or () if key == "metadata.name" and op != "!="), "")
+    terms = engine.field_requirements(given.get("fieldSelector", "")) or ()
+    found = next((values[0] for key, operator, values in terms if key == "metadata.name" and operator == "In"), "")
     return "" if found in (".", "..") or "/" in found or "%" in found else found
-
-
-_TERM = re.compile(r"((?:[^=!,\\]|\\.|!(?!=))*)(!=|==|=)((?:[^=,\\]|\\[\\,=])*)(?:,|$)", re.DOTALL)
-
-
-def field_terms(selector: str) -> list[tuple[str, str, str]] | None:
-    """Read a field selector: keys, operators `=`, `==` and `!=`, and values; None for one that is malformed.
-
-    The source is apimachinery `fields/selector.go ParseSelector`.
-    """
-    found = []
-    at = 0
-    while at < len(selector):
-        if selector[at] == ",":
-            at += 1
-            continue
-        match = _TERM.match(selector, at)
-        if match is None:
-            return None
-        found.append((match[1], match[2], re.sub(r"\\(.)", r"\1", match[3])))
-        at = match.end()
-    return found
 
 
 def _watches(query: str) -> bool:

@@ -13,7 +13,6 @@ import orjson
 from msgspec import Struct
 
 from hydrofoil.apiextensions.conditions import Definition
-from hydrofoil.apiextensions.instances import InstanceStrategy
 from hydrofoil.apiextensions.name_conflicts import Taken
 from hydrofoil.apiextensions.resources import holds, resources, stored_resource
 from hydrofoil.apis.catalog import Resource
@@ -23,10 +22,25 @@ from hydrofoil.errors import FAULTS
 from hydrofoil.outbound.services import Services
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import RETRY_SECONDS, run
+from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategy import Strategy
 
 if TYPE_CHECKING:
     from hydrofoil.apiextensions.conversion import Webhook
+
+
+class InstanceStrategy(Strategy):
+    """Report each removed instance: the removal of its definition may wait for that."""
+
+    def __init__(self, objects: Objects, gone: Callable[[], None]) -> None:
+        super().__init__(objects)
+        self._gone = gone
+
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if new is None:
+            self._gone()
+
 
 LOG = logging.getLogger("hydrofoil")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from ipaddress import ip_address
 from pathlib import Path
 
 from msgspec import Struct
 
 from hydrofoil.audit import legacy
-from hydrofoil.audit.addresses import source_addresses
 from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begin_event, sender_of
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
 from hydrofoil.audit.log import LogBackend
@@ -25,6 +25,40 @@ from hydrofoil.headers import FORWARDED_FOR, REAL_IP, USER_AGENT
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
+
+MOST_ADDRESSES = 64
+"""The number of addresses read from one header: clients can send any."""
+
+
+def canonical(text: str) -> str:
+    """Return an address in its usual form; empty for other text. IPv4 may have leading zeros, as Go reads it here."""
+    text = text.strip()
+    if text.count(".") == 3 and ":" not in text:
+        parts = text.split(".")
+        if all(part.isascii() and part.isdigit() and len(part) < 4 for part in parts):
+            text = ".".join(str(int(part)) for part in parts)
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return ""
+    mapped = getattr(found, "ipv4_mapped", None)
+    return str(mapped or found).partition("%")[0]
+
+
+def source_addresses(forwarded: str, real: str, remote: str) -> tuple[str, ...]:
+    """Return the addresses of proxies in front, as the headers X-Forwarded-For and X-Real-Ip have them, and last that
+    of the connection.
+    """
+    if not forwarded and not real:
+        return (remote,) if remote else ()
+    found = [address for part in forwarded.split(",")[:MOST_ADDRESSES] if (address := canonical(part))]
+    if real and (address := canonical(real)) and address not in found:
+        found.append(address)
+    own = canonical(remote)
+    if own and (not found or found[-1] != own):
+        found.append(own)
+    return tuple(found)
+
 
 MOST_SENDERS, LONGEST_HEADERS = 1024, 1024
 """The number of senders whose JSON is kept, and the length of their headers in characters up to which it is."""

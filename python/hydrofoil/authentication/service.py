@@ -18,7 +18,6 @@ from hydrofoil.authentication.accounts.legacy import ISSUER as LEGACY_ISSUER
 from hydrofoil.authentication.accounts.legacy import LegacyTokens
 from hydrofoil.authentication.accounts.openid import Documents
 from hydrofoil.authentication.accounts.tokens import AccountTokens, Counts
-from hydrofoil.authentication.anonymous import Conditions
 from hydrofoil.authentication.bearer import bearer, is_websocket, subprotocols
 from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
 from hydrofoil.authentication.cache import Fetches
@@ -45,7 +44,22 @@ if TYPE_CHECKING:
 
     # Most servers have neither issuers nor a webhook, and start without their modules.
     from hydrofoil.authentication.jwt.build import JwtTokens
+    from hydrofoil.authentication.jwt.configuration import Anonymous
     from hydrofoil.authentication.webhook import TokenWebhook
+
+
+class Conditions:
+    """The paths that anonymous requests may have: any, none, or those that a configuration lists."""
+
+    def __init__(self, *, enabled: bool, said: Anonymous | None = None) -> None:
+        """Follow the flag, `enabled`, unless the configuration has a part for it."""
+        self.enabled = enabled if said is None else said.enabled
+        self._paths = frozenset(said.paths) if said is not None else frozenset()
+
+    def allows(self, path: str) -> bool:
+        """Report whether an anonymous request may have a decoded path; method and query do not matter."""
+        return self.enabled and (not self._paths or path in self._paths)
+
 
 PROTOCOLS = "Sec-WebSocket-Protocol"
 

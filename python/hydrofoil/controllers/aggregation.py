@@ -11,6 +11,7 @@ from hydrofoil.controllers.runtime.controller import Controller, Watch
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.label_selector import format_label_selector
 from hydrofoil.registry.session import apply_here
 from hydrofoil.request import ALWAYS_ALLOW
 
@@ -70,7 +71,7 @@ class RoleAggregation(Controller):
         """Return the rules of all selected roles by name, each once."""
         found: list[Rule] = []
         for selector in selectors:
-            for stored in sorted(self._all(resource, labels_of(selector)), key=lambda s: s.name):
+            for stored in sorted(self._all(resource, format_label_selector(selector)), key=lambda s: s.name):
                 if stored.name != name:
                     found += [r for r in orjson.loads(stored.json).get("rules") or () if r not in found]
         return found
@@ -93,20 +94,3 @@ class RoleAggregation(Controller):
                 raise
             return e.code == 404
         return True
-
-
-def labels_of(selector: dict[str, Any]) -> str:
-    """Return a selector of labels as a text."""
-    terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    for requirement in selector.get("matchExpressions") or ():
-        key, values = requirement["key"], ",".join(requirement.get("values") or ())
-        match requirement["operator"]:
-            case "In":
-                terms.append(f"{key} in ({values})")
-            case "NotIn":
-                terms.append(f"{key} notin ({values})")
-            case "Exists":
-                terms.append(key)
-            case _:
-                terms.append(f"!{key}")
-    return ",".join(terms)

@@ -3,7 +3,7 @@
 use hydrofoil_codec::json;
 use hydrofoil_engine::{Error, transcode, write};
 use hydrofoil_jsonpath::JsonPath;
-use hydrofoil_store::ContinueToken;
+use hydrofoil_store::{ContinueToken, LabelSelector, field_terms, is_requirement};
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
@@ -50,6 +50,33 @@ pub(crate) fn quota_charge(
         Err(write::Refusal::Forbidden(why)) => (Vec::new(), Some(why), true),
         Err(write::Refusal::Internal(why)) => (Vec::new(), Some(why), false),
     })
+}
+
+/// Key, operator and values of a requirement of a selector.
+type Requirement = (String, &'static str, Vec<String>);
+
+#[pyfunction]
+pub(crate) fn label_requirements(selector: &str) -> Option<Vec<Requirement>> {
+    let parsed = LabelSelector::parse(selector).ok()?;
+    let requirements = parsed.requirements().into_iter();
+    Some(
+        requirements
+            .map(|(key, operator, values)| (key.into(), operator, values.iter().map(ToString::to_string).collect()))
+            .collect(),
+    )
+}
+
+#[pyfunction]
+pub(crate) fn field_requirements(selector: &str) -> Option<Vec<Requirement>> {
+    let terms = field_terms(selector).ok()?.into_iter();
+    Some(
+        terms.map(|(key, equal, value)| (key.into(), if equal { "In" } else { "NotIn" }, vec![value.into()])).collect(),
+    )
+}
+
+#[pyfunction]
+pub(crate) fn is_label_requirement(key: &str, operator: &str, values: Vec<String>) -> bool {
+    is_requirement(key, operator, &values.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[pyfunction]

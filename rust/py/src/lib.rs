@@ -54,6 +54,7 @@ mod _native {
         fairness::{LoopTurns, Queues, RequestClock, Ticket},
         flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
+        functions::{field_requirements, is_label_requirement, label_requirements},
         functions::{json_patch, json_path, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{node_shortage, quota_charge, storage_grows, yaml_fault_line, yaml_to_json},
         handles::{

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.admission.node_labels import forbidden
+from hydrofoil.admission.plugins.node_restriction import forbidden
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydrofoil.aggregation.discovery import to_aggregated, with_kinds
+from hydrofoil.aggregation.fetch import to_aggregated, with_kinds
 
 
 def test_resources_of_an_old_document() -> None:

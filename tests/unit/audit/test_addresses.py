@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.audit.addresses import MOST, source_addresses
+from hydrofoil.audit.service import MOST_ADDRESSES, source_addresses
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def test_proxies_precede_the_connection(forwarded: str, real: str, expected: lis
 
 def test_their_number_is_bounded() -> None:
     forwarded = ",".join(f"10.0.{n // 256}.{n % 256}" for n in range(5000))
-    assert len(source_addresses(forwarded, "", "127.0.0.1")) == MOST + 1
+    assert len(source_addresses(forwarded, "", "127.0.0.1")) == MOST_ADDRESSES + 1
 
 
 def test_a_socket_without_an_address_has_none() -> None:

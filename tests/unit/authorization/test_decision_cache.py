@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydrofoil.authorization.decision_cache import MOST, DecisionCache
+from hydrofoil.authorization.webhook import MOST_DECISIONS, DecisionCache
 from hydrofoil.clock import Clock
 from hydrofoil.request import ALLOWED
 
@@ -35,8 +35,8 @@ def test_nothing_is_kept_for_no_time() -> None:
 
 def test_the_least_used_is_removed_first() -> None:
     kept = DecisionCache(Manual())
-    for n in range(MOST):
+    for n in range(MOST_DECISIONS):
         kept.put(b"%d" % n, ALLOWED, 5.0)
     assert kept.get(b"0") is ALLOWED
     kept.put(b"new", ALLOWED, 5.0)
-    assert (kept.get(b"0"), kept.get(b"1"), len(kept)) == (ALLOWED, None, MOST)
+    assert (kept.get(b"0"), kept.get(b"1"), len(kept)) == (ALLOWED, None, MOST_DECISIONS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import orjson
@@ -10,7 +10,6 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.certificate_request import RequestError, subject
-from hydrofoil.admission.node_labels import forbidden
 from hydrofoil.admission.node_tokens import check_audience
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
@@ -20,6 +19,47 @@ from hydrofoil.registry import references
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
 from hydrofoil.request import node_of
+
+RESTRICTED = "node-restriction.kubernetes.io"
+OWN = frozenset(
+    (
+        "kubernetes.io/hostname",
+        "kubernetes.io/os",
+        "kubernetes.io/arch",
+        "beta.kubernetes.io/os",
+        "beta.kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region",
+    )
+)
+"""Labels of Kubernetes that kubelets set."""
+OWN_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
+
+
+def _within(domain: str, other: str) -> bool:
+    return domain == other or domain.endswith(f".{other}")
+
+
+def _is_forbidden(key: str) -> bool:
+    domain, slash, _ = key.partition("/")
+    if not slash:
+        return False
+    if _within(domain, RESTRICTED):
+        return True
+    if not _within(domain, "kubernetes.io") and not _within(domain, "k8s.io"):
+        return False
+    return key not in OWN and not any(_within(domain, own) for own in OWN_DOMAINS)
+
+
+def forbidden(new: Mapping[str, str], old: Mapping[str, str]) -> list[str]:
+    """Return the keys that differ and that a kubelet may not change, sorted."""
+    changed = {key for key in {*new, *old} if new.get(key) != old.get(key)}
+    return sorted(filter(_is_forbidden, changed))
+
 
 LEASES = "kube-node-lease"
 SIGNERS = ("kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet")

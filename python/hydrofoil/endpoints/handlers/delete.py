@@ -13,7 +13,6 @@ from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, feature_gates
-from hydrofoil.endpoints.handlers.corrupt import delete_corrupt
 from hydrofoil.endpoints.handlers.list import (
     check_transform,
     head,
@@ -28,6 +27,44 @@ from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.objects import BATCH
+from hydrofoil.registry.rights import decision
+from hydrofoil.registry.write import Write
+from hydrofoil.request import attributes
+
+UNSAFE_VERB = "unsafe-delete-ignore-read-errors"
+UNSAFE_ANNOTATION = "apiserver.k8s.io/unsafe-delete-ignore-read-error"
+RBAC = "rbac.authorization.k8s.io"
+RULES = ("roles", "rolebindings", "clusterroles", "clusterrolebindings")
+KEPT = frozenset((("", "namespaces"), *((RBAC, plural) for plural in RULES)))
+"""Resources whose storage upstream wraps without a way to this deletion."""
+NO_DELETER = "no unsafe deleter provided, can not honor ignoreStoreReadErrorWithClusterBreakingPotential"
+
+
+async def delete_corrupt(context: Context, write: Write) -> Answer | None:
+    """Delete the object as it is; None for one that can be read, which is deleted as usual (DEL-09).
+
+    Raise ApiError 403 without the right to that.
+    """
+    resource, info = context.resource, context.info
+    if context.audit is not None:
+        context.audit.annotate(UNSAFE_ANNOTATION, "")
+    if resource.storage in KEPT:
+        raise errors.log_failure(NO_DELETER)
+    wanted = attributes(
+        UNSAFE_VERB, resource.group, resource.plural, version=resource.version, namespace=info.namespace, name=info.name
+    )
+    verdict = await decision(write, wanted)
+    if not verdict.allowed:
+        why = f'not permitted to do "{UNSAFE_VERB}", reason: {verdict.reason}'
+        if verdict.error:
+            why = f'error while checking permission for "{UNSAFE_VERB}", {verdict.error}'
+        raise errors.forbidden(resource.group, resource.plural, info.name, why)
+    if not await context.registry.discard(resource, info.namespace, info.name):
+        return None
+    status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+    status |= {"details": {"name": info.name, "kind": resource.kind}, "code": 200}
+    return respond.json(context, orjson.dumps(status) + b"\n")
+
 
 POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"

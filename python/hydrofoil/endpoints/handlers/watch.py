@@ -29,9 +29,7 @@ def field_selector_of_name(context: Context, fields: str) -> str:
     name = context.info.name
     if not fields:
         return f"metadata.name={name}"
-    selector(context, "", fields)
-    terms = [term.replace("==", "=") for term in fields.split(",")]
-    if f"metadata.name={name}" not in terms:
+    if selector(context, "", fields).name != name:
         raise errors.bad_request("fieldSelector metadata.name doesn't match requested name")
     return fields
 

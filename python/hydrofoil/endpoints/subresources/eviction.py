@@ -18,9 +18,9 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
 from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.endpoints.subresources.binding import SUCCESS, pods
-from hydrofoil.endpoints.subresources.scale import selector_text
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.label_selector import format_label_selector
 from hydrofoil.registry.preconditions import check_deletion
 from hydrofoil.registry.strategy import now
 from hydrofoil.registry.write import Write
@@ -245,5 +245,5 @@ def _covers(budgets: Resource, budget: Stored, labels: dict[str, str]) -> bool:
         return False
     probe = budgets.native.empty()
     probe.set(["metadata"], orjson.dumps({"name": "p", "labels": labels}))
-    chosen = engine.Selector(budgets.native, "", selector_text(selector), "")
+    chosen = engine.Selector(budgets.native, "", format_label_selector(selector), "")
     return chosen.matches(probe.preview(0))

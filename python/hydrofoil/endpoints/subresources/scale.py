@@ -20,6 +20,7 @@ from hydrofoil.endpoints.params import WriteOptions, truth
 from hydrofoil.endpoints.subresources import scale_fields
 from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.label_selector import format_label_selector
 from hydrofoil.registry.preconditions import storage_error
 from hydrofoil.registry.session import UNLIMITED
 from hydrofoil.registry.write import Write
@@ -34,32 +35,16 @@ def scale_type(context: Context) -> ResourceType:
     return context.registry.catalog.kind("autoscaling", "v1", "Scale", SCALE)
 
 
-def selector_text(selector: dict[str, Any]) -> str:
-    """Return a selector as text (`metav1.FormatLabelSelector`)."""
-    labels = (
-        selector.get("matchLabels", {}) if "matchLabels" in selector or "matchExpressions" in selector else selector
-    )
-    parts = [f"{k}={v}" for k, v in sorted(labels.items())]
-    for term in selector.get("matchExpressions", ()) if isinstance(selector, dict) else ():
-        key, operator, values = term["key"], term["operator"], ",".join(sorted(term.get("values", ())))
-        match operator:
-            case "In":
-                parts.append(f"{key} in ({values})")
-            case "NotIn":
-                parts.append(f"{key} notin ({values})")
-            case "Exists":
-                parts.append(key)
-            case _:
-                parts.append(f"!{key}")
-    return ",".join(parts)
-
-
 def scale_of_workload(stored: Stored) -> dict[str, Any]:
     """Return a workload as a Scale."""
     raw = orjson.loads(stored.json)
     meta = raw["metadata"]
     status: dict[str, Any] = {"replicas": raw.get("status", {}).get("replicas", 0)}
-    text = selector_text(raw["spec"].get("selector") or {})
+    selector = raw["spec"].get("selector") or {}
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        # That of a replication controller is a map of labels.
+        selector = {"matchLabels": selector}
+    text = format_label_selector(selector)
     if text:
         status["selector"] = text
     replicas = raw["spec"].get("replicas", 0)

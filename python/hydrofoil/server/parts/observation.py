@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from hydrofoil.answer import TEXT, Answer, plain
 from hydrofoil.audit.metrics import Counts as AuditCounts
@@ -21,7 +26,6 @@ from hydrofoil.fairness.service import Fairness
 from hydrofoil.server.chain import Place
 from hydrofoil.server.health import DATA_DIR, STORAGE, Health
 from hydrofoil.server.part import Core, Part, nothing
-from hydrofoil.server.slis import Slis
 
 if TYPE_CHECKING:
     # Most servers do not audit or trace, and start without their modules.
@@ -30,6 +34,40 @@ if TYPE_CHECKING:
     from hydrofoil.tracing.service import Tracing
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+
+class Slis(Collector):
+    """The outcomes of health checks: the latest, and how often each was seen."""
+
+    def __init__(self, health: Health, started: float) -> None:
+        """Take the start in seconds since 1970."""
+        self._health = health
+        self._started = started
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def describe(self) -> Iterable[Metric]:
+        """Yield nothing: the names are not checked against others."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        text = "[STABLE] This metric records the result of a single healthcheck."
+        latest = GaugeMetricFamily("kubernetes_healthcheck", text, labels=("name", "type"))
+        text = "[STABLE] This metric records the results of all healthcheck."
+        total = CounterMetricFamily("kubernetes_healthchecks", text, labels=("name", "status", "type"))
+        for endpoint, name, passes in self._health.states():
+            latest.add_metric((name, endpoint), passes)
+        for (endpoint, name, status), count in self._health.counts.items():
+            total.add_metric((name, status, endpoint), count)
+        yield latest
+        yield total
+        text = "[ALPHA] Start time of the process since unix epoch in seconds."
+        yield GaugeMetricFamily("process_start_time_seconds", text, value=self._started)
+
+    async def text(self) -> bytes:
+        """Return the exposition."""
+        return re.sub(rb"(?m)\.0$", b"", generate_latest(self._registry))
 
 
 def requests(core: Core) -> Part[None]:

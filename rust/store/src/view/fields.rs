@@ -38,7 +38,7 @@ impl FieldSelector {
     /// Parse a selector. `resolve` returns the target of a label, or the kind's error message.
     pub fn parse(text: &str, resolve: impl Fn(&str) -> Result<FieldTarget, String>) -> Result<Self, String> {
         let mut terms = Vec::new();
-        for (label, equal, value) in split(text)? {
+        for (label, equal, value) in field_terms(text)? {
             // A term without a label and a value always holds.
             if !(label.is_empty() && value.is_empty()) {
                 terms.push((resolve(label)?, equal, value));
@@ -109,10 +109,12 @@ impl FieldSelector {
     }
 }
 
-/// Return the terms of a selector: label, whether it is an equality, and value.
-fn split(text: &str) -> Result<Vec<(&str, bool, SmolStr)>, String> {
+/// Return the terms of a selector, sorted as upstream sorts them: label, whether it is an equality, and value.
+pub fn field_terms(text: &str) -> Result<Vec<(&str, bool, SmolStr)>, String> {
     let mut terms = Vec::new();
-    for term in pieces(text) {
+    let mut parts = pieces(text);
+    parts.sort_unstable();
+    for term in parts {
         if term.is_empty() {
             continue;
         }
@@ -177,6 +179,7 @@ mod tests {
         assert_eq!(parse("nonsense"), "invalid selector: 'nonsense'; can't understand 'nonsense'");
         assert_eq!(parse("a=\\x"), "invalid field selector: invalid escape sequence: \\x");
         assert_eq!(parse("a=b=c"), "invalid field selector: unescaped character in value: 61");
+        assert_eq!(parse("b,a"), "invalid selector: 'b,a'; can't understand 'a'");
         assert!(FieldSelector::parse("=", |_| Err(String::new())).is_ok_and(|all| all.is_empty()));
     }
 }

@@ -42,6 +42,23 @@ impl LabelSelector {
         Parser { tokens: lex(text), at: 0 }.requirements().map(|requirements| Self { requirements })
     }
 
+    /// Return the requirements by key, as access reviews have them: a comparison of numbers has no operator there.
+    pub fn requirements(&self) -> Vec<(&str, &'static str, &[SmolStr])> {
+        let mut all: Vec<_> = self
+            .requirements
+            .iter()
+            .map(|r| match &r.test {
+                Test::Exists => (r.key.as_str(), "Exists", &[][..]),
+                Test::Absent => (r.key.as_str(), "DoesNotExist", &[][..]),
+                Test::In(values) => (r.key.as_str(), "In", &values[..]),
+                Test::NotIn(values) => (r.key.as_str(), "NotIn", &values[..]),
+                Test::Greater(_) | Test::Less(_) => (r.key.as_str(), "", &[][..]),
+            })
+            .collect();
+        all.sort_by_key(|(key, ..)| *key);
+        all
+    }
+
     /// Report whether it selects everything.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
@@ -73,6 +90,16 @@ impl LabelSelector {
             }
         })
     }
+}
+
+/// Report whether a requirement on a label is valid (`labels.NewRequirement`), for the operators of access reviews.
+pub fn is_requirement(key: &str, operator: &str, values: &[&str]) -> bool {
+    let counted = match operator {
+        "In" | "NotIn" => !values.is_empty(),
+        "Exists" | "DoesNotExist" => values.is_empty(),
+        _ => false,
+    };
+    counted && qualified_name(key).is_none() && values.iter().all(|value| label_value(value).is_none())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -306,7 +333,25 @@ fn label_value(value: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::LabelSelector;
+    use super::{LabelSelector, is_requirement};
+
+    #[test]
+    fn has_requirements_by_key() {
+        let selector = parse("b notin (d,c),!e,a,f>5").unwrap();
+        let all = selector.requirements();
+        let operators: Vec<_> = all.iter().map(|(key, operator, values)| (*key, *operator, values.len())).collect();
+        assert_eq!(operators, [("a", "Exists", 0), ("b", "NotIn", 2), ("e", "DoesNotExist", 0), ("f", "", 0)]);
+        assert!(is_requirement("a/b", "In", &[""]) && is_requirement("a", "Exists", &[]));
+        for (key, operator, values) in [
+            ("a b", "Exists", &[][..]),
+            ("a", "In", &[]),
+            ("a", "Exists", &["b"]),
+            ("a", "In", &["-"]),
+            ("a", "Gt", &["1"]),
+        ] {
+            assert!(!is_requirement(key, operator, values), "{key} {operator}");
+        }
+    }
 
     fn parse(text: &str) -> Result<LabelSelector, String> {
         LabelSelector::parse(text)

@@ -8,11 +8,11 @@ from typing import Any
 import orjson
 import pytest
 
-from hydrofoil.authentication.anonymous import Conditions
 from hydrofoil.authentication.jwt import flags
 from hydrofoil.authentication.jwt.configuration import Anonymous, Mapping, parse
 from hydrofoil.authentication.jwt.validation import validate
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
+from hydrofoil.authentication.service import Conditions
 from hydrofoil.options import Texts
 from tests.authorities import Authority
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 from collections.abc import AsyncIterator, Iterator
 
@@ -18,7 +19,7 @@ from tests.api.secure import port_of, serving
 from tests.api.services import Certificate, certificate
 
 __all__ = ["certificate"]
-VARIES = re.compile(rb"(Audit-Id|Date): [^\r]*|[0-9]{6,}|\d{4}-\d\d-\d\dT[^\"]*|[0-9a-f-]{36}")
+VARIES = re.compile(rb"(Audit-Id|Date): [^\r]*|[0-9a-f]{8}(-[0-9a-f]{4,12}){4}|\d{4}-\d\d-\d\dT[^\"]*|\d{6,}")
 
 
 class Parsed:
@@ -57,6 +58,11 @@ class Client:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
 
+    async def close(self) -> None:
+        self.writer.close()
+        with contextlib.suppress(OSError):
+            await self.writer.wait_closed()
+
     def send(self, line: str, *headers: str, body: bytes | None = None) -> None:
         length = [] if body is None else [f"Content-Length: {len(body)}"]
         head = "\r\n".join((f"{line} HTTP/1.1", "Host: localhost", *headers, *length, "", ""))
@@ -73,11 +79,15 @@ class Client:
         return VARIES.sub(b"", b"".join(await self.answer()))
 
 
+async def dial(server: Server) -> Client:
+    return Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+
+
 @pytest.fixture
 async def client(server: Server) -> AsyncIterator[Client]:
-    found = Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+    found = await dial(server)
     yield found
-    found.writer.close()
+    await found.close()
 
 
 def map_of(name: str, size: int = 1) -> bytes:
@@ -99,11 +109,11 @@ async def test_the_second_request_of_a_client_is_not_parsed(client: Client, pars
 async def test_each_request_is_parsed_where_that_is_wanted(client: Client, parsed: Parsed) -> None:
     known = [await client.ask(f"GET {MAPS}"), await client.ask(f"GET {MAPS}"), await client.ask(f"GET {MAPS}/a")]
     async with serving(Config(port=0, controllers="", request_memos=False)) as server:
-        other = Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+        other = await dial(server)
         parsed.take()
         assert [await other.ask(f"GET {MAPS}{path}") for path in ("", "", "/a")] == known
         assert parsed.take() == 3
-        other.writer.close()
+        await other.close()
 
 
 async def test_bodies_of_any_length_follow_lines_that_are_known(client: Client, parsed: Parsed) -> None:
@@ -139,10 +149,10 @@ async def test_answers_come_in_the_order_of_requests(client: Client) -> None:
 
 
 async def test_a_connection_ends_where_its_client_wants_it(client: Client, parsed: Parsed, server: Server) -> None:
-    other = Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+    other = await dial(server)
     assert b"Connection: close" in await other.ask("GET /version", "Connection: close")
     assert await other.reader.read() == b""
-    other.writer.close()
+    await other.close()
     parsed.take()
     assert b"Connection: close" in await client.ask("GET /version", "Connection: close")
     assert await asyncio.wait_for(client.reader.read(), 10) == b""
@@ -154,22 +164,22 @@ async def test_what_changes_the_framing_is_left_to_the_parser(
     server: Server, parsed: Parsed, lines: tuple[str, ...]
 ) -> None:
     for _ in range(3):
-        other = Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+        other = await dial(server)
         other.writer.write("\r\n".join(("GET /version HTTP/1.1", "Host: localhost", *lines, "", "")).encode())
         if "chunked" in lines[0]:
             other.writer.write(b"0\r\n\r\n")
         assert b" 200 " in (await other.answer())[0]
         assert parsed.take() >= 1
-        other.writer.close()
+        await other.close()
 
 
 async def test_what_is_refused_is_refused_again(server: Server, parsed: Parsed) -> None:
     for _ in range(2):
-        other = Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
+        other = await dial(server)
         other.writer.write(b"GET /version HTTP/1.1\r\nHost: evil.example\r\n\r\n")
         assert (await other.reader.readline()).startswith(b"HTTP/1.1 403")
         assert parsed.take() == 1
-        other.writer.close()
+        await other.close()
 
 
 @pytest.fixture

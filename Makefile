@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -171,6 +171,16 @@ packages: wheel sdist packaged ## Both, with the checks of a release
 
 packaged: $(RELEASE)/.installed ## The checks of the packages in DIST: stable ABI, platform tag, size, paths, a smoke test in each Python found
 	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
+
+bounds: ## A look at the wheel in DIST with the lowest and with the newest versions of what it needs (needs uv)
+	for way in lowest-direct highest; do \
+	  rm -rf .cache/bounds && uv venv --quiet .cache/bounds && \
+	  uv pip install --quiet --python .cache/bounds --resolution $$way $(DIST)/hydrofoil-*manylinux*$$(uname -m).whl && \
+	  .cache/bounds/bin/python tools/smoke.py || exit 1; \
+	done
+
+archive: $(RELEASE)/.installed ## Python and the wheel in DIST in one folder that may be moved, packed and tried (needs apt)
+	$(RELEASE)/bin/python -m tools.archive $(DIST) --pip $(RELEASE)/bin/pip
 
 foreign: $(RELEASE)/.installed ## A smoke test of the wheel of another architecture in DIST, under qemu (ARCHITECTURE; needs qemu-user-static, debootstrap, root)
 	$(RELEASE)/bin/python -m tools.foreign $(DIST) --architecture $(ARCHITECTURE)

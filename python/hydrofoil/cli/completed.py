@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
@@ -28,7 +29,14 @@ def of_placeholder(placeholder: str, incomplete: str) -> list[CompletionItem]:
     return items([before + word for word in words if word.islower() and word not in before.split(",")], incomplete)
 
 
-class Value(click.ParamType[str]):
+if TYPE_CHECKING:
+    TextType = click.ParamType[str]
+else:
+    # It takes a parameter from click 8.4 on.
+    TextType = click.ParamType
+
+
+class Value(TextType):
     """The text of a flag."""
 
     name = "text"
@@ -41,7 +49,7 @@ class Value(click.ParamType[str]):
         return of_placeholder(self._placeholder, incomplete)
 
 
-class Words(click.ParamType[str]):
+class Words(TextType):
     """The arguments of a command."""
 
     name = "words"

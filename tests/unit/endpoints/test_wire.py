@@ -46,6 +46,7 @@ TOUCHING = {
     "wire.py": "writes answers",
     "line.py": "is one answer on a connection",
     "connection.py": "reads requests",
+    "plain_connection.py": "reads them by public names",
     "tls.py": "is the transport of connections over TLS",
 }
 """The modules of endpoints that touch connections, and why."""

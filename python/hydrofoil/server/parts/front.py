@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from hydrofoil.endpoints.connection import Connections
+from aiohttp import web
+
+from hydrofoil.endpoints.plain_connection import PlainConnections, missing_names, warn_of_missing
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.server.certificates import Certificates
+from hydrofoil.server.config import Config
 from hydrofoil.server.listening import BACKLOG, Listener
 from hydrofoil.server.part import Core, Part
 from hydrofoil.server.parts.access import needs_credentials
@@ -19,23 +22,12 @@ HEADERS = 10_000
 """The number of headers, which upstream does not limit: more take longer than a turn of the loop."""
 
 
-def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates) -> Part[Connections]:
+def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates) -> Part[web.Server]:
     """Return the connections, in memory too; clients of the socket are accepted from the start on."""
     config = core.config
-    connections = Connections(
-        wire,
-        keepalive_timeout=config.idle_timeout,
-        header_timeout=config.header_timeout,
-        answer_timeout=config.request_timeout,
-        # With credentials a page has no right that its user's programs have without asking.
-        own_host="" if certificates.serving or listener.unix or needs_credentials(config) else listener.host,
-        accepted_hosts=tuple(pattern.lower() for pattern in config.accept_hosts),
-        memos=config.request_memos,
-        max_headers=HEADERS,
-        auto_decompress=False,
-        # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
-        handler_cancellation=True,
-    )
+    # With credentials a page has no right that its user's programs have without asking.
+    own_host = "" if certificates.serving or listener.unix or needs_credentials(config) else listener.host
+    connections = make_connections(config, wire, own_host)
     sessions = certificates.sessions(connections)
     servers: list[asyncio.Server] = []
     certificates.watch(core.files)
@@ -61,3 +53,26 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
 
     failed = (lambda: 0) if sessions is None else (lambda: sessions.failed)
     return Part(feature=connections, start=start, close=close, collectors=lambda: [Handshakes(failed)])
+
+
+def make_connections(config: Config, wire: Wire, own_host: str) -> web.Server:
+    """Return the connections: by aiohttp's public names, with a warning, where it lacks the private ones."""
+    accepted = tuple(pattern.lower() for pattern in config.accept_hosts)
+    if missing := missing_names():
+        warn_of_missing(missing)
+        return PlainConnections(wire, own_host=own_host, accepted_hosts=accepted, keepalive_timeout=config.idle_timeout)
+    from hydrofoil.endpoints.connection import Connections
+
+    return Connections(
+        wire,
+        keepalive_timeout=config.idle_timeout,
+        header_timeout=config.header_timeout,
+        answer_timeout=config.request_timeout,
+        own_host=own_host,
+        accepted_hosts=accepted,
+        memos=config.request_memos,
+        max_headers=HEADERS,
+        auto_decompress=False,
+        # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
+        handler_cancellation=True,
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
+from hydrofoil.errors import FAULTS
 from hydrofoil.pace import shares
 from hydrofoil.pace.turn import current_turn
 
@@ -35,7 +36,12 @@ class Dispatcher:
 
     def _end(self) -> None:
         """Run waiting requests of all levels, in proportion to their seats."""
-        room = self.native.end()
+        try:
+            room = self.native.end()
+        except FAULTS:
+            # A turn that never ends looks used up, and all that wait in queues would wait for ever.
+            self.mark()
+            raise
         if room is None:
             return
         waiting = [level for level in self._levels() if level.backlog]

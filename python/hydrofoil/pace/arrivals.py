@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 
 from hydrofoil import engine
+from hydrofoil.errors import FAULTS
 from hydrofoil.pace import shares
 
 FIRST = 2
@@ -38,7 +39,16 @@ class ArrivalPacer:
 
     def mark(self) -> None:
         """Note the end of the present turn."""
-        asyncio.get_running_loop().call_soon(self._turns.end)
+        asyncio.get_running_loop().call_soon(self._end)
+
+    def _end(self) -> None:
+        """End the turn."""
+        try:
+            self._turns.end()
+        except FAULTS:
+            # A turn that never ends looks used up to all that arrive.
+            self.mark()
+            raise
 
     async def wait(self) -> None:
         """Wait for the next turn, behind all requests that wait."""
@@ -57,6 +67,8 @@ class ArrivalPacer:
             self._most = FIRST
             self._begun = None
             return
+        # Those that begin now run before the next turn. It is asked for first: if this one fails, others wait on.
+        asyncio.get_running_loop().call_soon(self._resume)
         now = self._clock.seconds()
         if self._begun is not None:
             fit = int(self._most * shares.ARRIVALS / max(now - self._begun, 1e-6))
@@ -68,5 +80,3 @@ class ArrivalPacer:
             if not place.done():
                 place.set_result(None)
                 left -= 1
-        # Those that begin now run before the next turn.
-        asyncio.get_running_loop().call_soon(self._resume)

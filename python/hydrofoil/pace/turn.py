@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from weakref import WeakKeyDictionary
 
 from hydrofoil import engine
+from hydrofoil.errors import FAULTS
 from hydrofoil.pace import shares
 from hydrofoil.pace.queues import CallQueue, ResumeQueue, Share
 from hydrofoil.pace.reads import ReadQueue
+
+LOG = logging.getLogger("hydrofoil")
 
 
 class Turn:
@@ -56,7 +60,11 @@ class Turn:
         if len(used) > 1:
             used.sort(key=self._places.__getitem__)
         for share in used:
-            share.renew()
+            try:
+                share.renew()
+            except FAULTS:
+                # A share that is not renewed is never asked for again.
+                LOG.exception("a share of the turn failed")
 
 
 _TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turn] = WeakKeyDictionary()

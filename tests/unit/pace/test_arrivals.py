@@ -116,3 +116,25 @@ async def test_watchers_take_nothing_of_a_turn() -> None:
     begun = clock.seconds()
     current_turn().watchers.run(lambda: spin(0.2))
     assert clock.seconds() - begun < 0.1
+
+
+@pytest.mark.parametrize("what", ["seconds", "end"])
+async def test_a_turn_that_fails_holds_no_request_for_ever(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A fault of the clock, or of the end of a turn, is one turn's: those that wait begin in the next."""
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    requests = Requests()
+    working, failed = getattr(requests, what), []
+
+    def fail() -> float | None:
+        if not failed:
+            failed.append(what)
+            raise RuntimeError("no")
+        found: float | None = working()
+        return found
+
+    setattr(requests, what, fail)
+    requests.pacer.mark()
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(requests.request(number) for number in range(40)))
+    assert failed == [what]
+    assert requests.order == list(range(40))

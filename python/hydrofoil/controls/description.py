@@ -47,7 +47,14 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ("get", "/requests", "200", "Return the requests; parameters select them.", None, items(ANY)),
     ("delete", "/requests", "200", "Forget the requests.", None, ANY),
     ("get", "/watches", "200", "Return the open watches.", None, items(ANY)),
-    ("post", "/apply", "200", "Apply objects in YAML or JSON on the server.", ANY, items(ANY)),
+    (
+        "post",
+        "/apply",
+        "200",
+        "Apply objects in YAML or JSON on the server; `status=true`: their status, too.",
+        ANY,
+        items(ANY),
+    ),
     ("post", "/wait", "200", "Return an object once it is as a condition says.", WAIT, ANY),
     ("post", "/users", "200", "Return the credentials of a user.", USER, members(headers=ANY, kubeconfig=ANY)),
 )

@@ -115,7 +115,7 @@ class ControlApi:
     def __init__(
         self,
         controls: Controls,
-        apply: Callable[[Iterable[Document], str | None], Awaitable[list[Body]]],
+        apply: Callable[[Iterable[Document], str | None, bool], Awaitable[list[Body]]],
         waits: Waits,
         user: Callable[[str, Sequence[str]], Body],
         settle: Callable[[], Awaitable[None]],
@@ -318,8 +318,10 @@ class ControlApi:
         return 200, {"items": [watch_body(watch.show()) for watch in self._controls.journal.open], "dropped": 0}
 
     async def _applied(self, asked: Asked) -> tuple[int, Body]:
-        namespace = dict(parse_qsl(asked.info.query)).get("namespace")
-        return 200, {"items": await self._apply(parse_documents(await asked.body(), "the body"), namespace)}
+        given = dict(parse_qsl(asked.info.query))
+        documents = parse_documents(await asked.body(), "the body")
+        status = given.get("status", "false") not in ("false", "0")
+        return 200, {"items": await self._apply(documents, given.get("namespace"), status)}
 
     async def _waited(self, asked: Asked) -> tuple[int, Any]:
         given = await self._given(asked, "object", "namespace", "condition", "timeout")

@@ -137,12 +137,20 @@ class Core:
         """Return the credentials of a user."""
         return self.controlling.account(name, groups)
 
-    async def apply(self, sources: Sequence[Source], namespace: str | None) -> list[dict[str, Any]]:
+    async def apply(self, sources: Sequence[Source], namespace: str | None, status: bool) -> list[dict[str, Any]]:
         """Apply objects. Raise ApiError that names the file and the document, OSError for files."""
         documents = (
             await asyncio.to_thread(gather_documents, sources) if _has_files(sources) else gather_documents(sources)
         )
-        return await self.controlling.apply(documents, namespace)
+        return await self.controlling.apply(documents, namespace, status)
+
+    async def act(self, name: str, *given: Any) -> Any:
+        """Return the result of a method of `ObjectClient`. Raise ApiError and ValueError."""
+        return await getattr(self.controlling.objects, name)(*given)
+
+    def restart(self) -> None:
+        """Let clients see a server that has started again."""
+        self.controlling.restart()
 
     async def wait_for(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""

@@ -179,7 +179,7 @@ def hydrofoil_kubeconfig(hydrofoil: RemoteServer, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def hydrofoil_factory() -> Iterator[Callable[..., RemoteServer]]:
+def hydrofoil_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., RemoteServer]]:
     """Yield a function that starts servers with options; they stop with the test."""
     from hydrofoil import Server
 
@@ -187,6 +187,7 @@ def hydrofoil_factory() -> Iterator[Callable[..., RemoteServer]]:
 
     def start(**options: Any) -> RemoteServer:
         server = Server.in_thread(**options).start()
+        server.folder = request.path.parent
         made.append(server)
         return server
 

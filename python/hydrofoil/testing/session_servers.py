@@ -95,6 +95,7 @@ class Used:
         self._before = Snapshot(server.caller, number, revision)
         server.users = {}
         server.files.renew()
+        server.folder = self._folder
         sources = [*self._sources("crds"), *self._sources("manifests")]
         if sources:
             server.apply(*sources)
@@ -105,12 +106,12 @@ class Used:
             server.faults.add(**fault)
 
     def _sources(self, key: str) -> list[Any]:
-        given = _several(self._marked.get(key), str | os.PathLike | dict)
-        return [source if isinstance(source, dict | list) else self._folder / source for source in given]
+        return list(_several(self._marked.get(key), str | os.PathLike | dict))
 
     def end(self) -> None:
         """Return to the state before the test."""
         before, self._before = self._before, None
+        self.server.folder = None
         if before is not None and self.server.runs:
             self.unmatched = self.server.caller.call("unmatched_faults")
             self._seen = Seen(*self.server.caller.call("end_test", before.number_for(self.server.caller)))

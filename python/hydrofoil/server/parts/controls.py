@@ -5,7 +5,7 @@ from __future__ import annotations
 from hydrofoil.controls.controls import Controls
 from hydrofoil.controls.http import ControlApi
 from hydrofoil.endpoints.context import Handler
-from hydrofoil.endpoints.filters.faults import faults
+from hydrofoil.endpoints.filters.faults import faults, outage
 from hydrofoil.endpoints.filters.journal import journal
 from hydrofoil.endpoints.filters.sequence import in_sequence
 from hydrofoil.server.chain import Place
@@ -29,6 +29,7 @@ def test_controls(core: Core, found: Controls, running: Running) -> Part[Control
         filters={
             Place.JOURNAL: journal(records, core.clock),
             Place.SEQUENCE: in_sequence(found),
+            Place.OUTAGE: outage(found.faults),
             Place.FAULTS: faults(found.faults, records, core.clock, core.chance),
         },
         paths=paths,

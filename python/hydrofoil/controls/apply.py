@@ -16,7 +16,8 @@ from hydrofoil.errors import ApiError
 
 MANAGER = "hydrofoil"
 JSON = "application/json"
-DEFINITION = "CustomResourceDefinition"
+DEFINITION, NAMESPACE = FIRST = "CustomResourceDefinition", "Namespace"
+"""The kinds that are applied before all others."""
 SERVED_SECONDS = 10.0
 """The time that a new definition has until its objects are served: on etcd, the server learns of it by an event."""
 
@@ -118,8 +119,13 @@ def body_of(reply: Reply, origin: str = "") -> dict[str, Any]:
 class ObjectSet:
     """Objects to be applied, in the order in which they can be: definitions, then namespaces, then the rest."""
 
-    def __init__(self, ask: Ask, find: Find, documents: Iterable[Document]) -> None:
+    def __init__(
+        self, ask: Ask, find: Find, documents: Iterable[Document], settle: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        """`settle` waits for the controllers: they make what objects in a new namespace need."""
         self._ask = ask
+        self._settle = settle
+        self._unsettled = False
         self._find = find
         self.documents = rank_documents(documents)
         self._defined = {
@@ -142,6 +148,9 @@ class ObjectSet:
         if resource is None:
             kind = f'kind "{content["kind"]}" in version "{content["apiVersion"]}"'
             raise ApiError(404, "NotFound", f"{origin}: no matches for {kind}")
+        if self._settle is not None and self._unsettled and content["kind"] not in FIRST:
+            self._unsettled = False
+            await self._settle()
         within = str(metadata.get("namespace") or namespace or "default")
         name = str(metadata.get("name") or "")
         path = path_of(resource, within, name)
@@ -150,6 +159,7 @@ class ObjectSet:
         else:
             reply = await self._ask("POST", f"{path}?fieldManager={MANAGER}", JSON, orjson.dumps(content))
         answer, created = body_of(reply, origin), reply.status == 201
+        self._unsettled |= content["kind"] == NAMESPACE
         path = path_of(resource, within, str(answer["metadata"]["name"]))
         if status and "status" in content and "status" in resource.subresources:
             identity = {key: value for key, value in answer["metadata"].items() if key in ("name", "namespace")}
@@ -164,8 +174,14 @@ class ObjectSet:
 
 
 async def apply_objects(
-    ask: Ask, find: Find, documents: Iterable[Document], namespace: str | None, *, status: bool = False
+    ask: Ask,
+    find: Find,
+    documents: Iterable[Document],
+    namespace: str | None,
+    settle: Callable[[], Awaitable[None]],
+    *,
+    status: bool = False,
 ) -> list[dict[str, Any]]:
     """Apply objects, the first fault ends it. Return them as they are stored. Raise ApiError with the origin."""
-    found = ObjectSet(ask, find, documents)
+    found = ObjectSet(ask, find, documents, settle)
     return [(await found.apply(document, namespace, status=status)).content for document in found.documents]

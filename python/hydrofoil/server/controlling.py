@@ -76,8 +76,9 @@ class Controlling:
 
         Raise ApiError that names their origin.
         """
-        made = await apply_objects(self.ask, self._kinds.find, documents, namespace, status=status)
-        await self._running.settle()
+        settle = self._running.settle
+        made = await apply_objects(self.ask, self._kinds.find, documents, namespace, settle, status=status)
+        await settle()
         return made
 
     def check_resources(self, given: Any) -> None:

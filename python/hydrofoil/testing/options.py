@@ -79,6 +79,8 @@ def _problem(given: Given) -> str:
         return "--data-dir and --etcd-servers exclude each other: objects are in one place"
     if bool(config.etcd_certfile) != bool(config.etcd_keyfile):
         return "--etcd-certfile and --etcd-keyfile are given together"
+    if config.watch_manifests and not config.manifests:
+        return "watch_manifests= is for the files of manifests="
     if given.snapshot is not None and (config.data_dir or config.etcd_servers):
         return "snapshot= is for a server that keeps its objects in memory"
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,7 +80,7 @@ def test_mypy(tmp_path: Path) -> None:
     assert code == 1 and re.findall(r"test_it\.py:(\d+): error", output) == ["6", "7", "8"], output
 
 
-@pytest.mark.program("pyright")
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 def test_pyright(tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
     for text in (LINES, tutorial()):

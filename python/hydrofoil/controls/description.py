@@ -51,7 +51,7 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
         "post",
         "/apply",
         "200",
-        "Apply objects in YAML or JSON on the server; `status=true`: their status, too.",
+        "Apply objects in YAML or JSON ; `namespace`, `status=true`: their status, too, `origin`: their name in errors.",
         ANY,
         items(ANY),
     ),

@@ -319,7 +319,7 @@ class ControlApi:
 
     async def _applied(self, asked: Asked) -> tuple[int, Body]:
         given = dict(parse_qsl(asked.info.query))
-        documents = parse_documents(await asked.body(), "the body")
+        documents = parse_documents(await asked.body(), given.get("origin", "the body"))
         status = given.get("status", "false") not in ("false", "0")
         return 200, {"items": await self._apply(documents, given.get("namespace"), status)}
 

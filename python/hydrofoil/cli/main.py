@@ -78,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_descriptors()
     # Without a word, as cargo and kind do.
     words = (sys.argv[1:] if argv is None else list(argv)) or ["--help"]
+    if words[0] == "--child-of-test":
+        from hydrofoil.testing.child import main as serve_test
+
+        serve_test(words[1:])
+        return 0
     try:
         # `standalone_mode` would print errors in other forms.
         found: Any = group().main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)

@@ -51,7 +51,7 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
         "post",
         "/apply",
         "200",
-        "Apply objects in YAML or JSON ; `namespace`, `status=true`: their status, too, `origin`: their name in errors.",
+        "Apply objects in YAML or JSON; `status=true`: their status, too; `origin` names them in errors.",
         ANY,
         items(ANY),
     ),

@@ -14,7 +14,7 @@ from hydrofoil.controls.objects import ObjectClient
 from hydrofoil.controls.waiting import Waits
 from hydrofoil.controls.where import check_resources
 from hydrofoil.request import ADMIN
-from hydrofoil.server.kubeconfig import of_token
+from hydrofoil.server.kubeconfig_file import Credentials, of_token
 from hydrofoil.server.memory import Pipe, ask
 from hydrofoil.server.part import Core
 from hydrofoil.storage.errors import Unsupported
@@ -31,14 +31,6 @@ class Running(NamedTuple):
     """Return the URL and the authority for the kubeconfig of a user."""
     disconnect: Callable[[], None]
     """Break the connections of all clients."""
-
-
-class Credentials(NamedTuple):
-    """The token of a user, and the URL and the authority for its kubeconfig."""
-
-    token: str
-    url: str
-    ca: str | None
 
 
 class Controlling:

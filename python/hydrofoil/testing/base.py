@@ -11,7 +11,7 @@ from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
 from hydrofoil.testing.caller import Caller
 from hydrofoil.testing.clock import Clock
-from hydrofoil.testing.core import Facts
+from hydrofoil.testing.facts import Facts
 from hydrofoil.testing.faults import Faults
 from hydrofoil.testing.options import check
 from hydrofoil.testing.requests import Journal

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hydrofoil import engine
 from hydrofoil.authentication.guests import Guests
@@ -21,33 +21,16 @@ from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import within
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
-from hydrofoil.server.controlling import Controlling, Credentials
+from hydrofoil.server.controlling import Controlling
+from hydrofoil.server.kubeconfig_file import Credentials
 from hydrofoil.server.run import Server as Running
 from hydrofoil.server.run import StartError
 from hydrofoil.storage.local import LocalLog
+from hydrofoil.testing.facts import Facts, FaultState
 from hydrofoil.testing.options import Given
 from hydrofoil.testing.silence import SILENCE
 
 Difference = tuple[str, bytes | None, bytes | None]
-
-
-class Facts(NamedTuple):
-    """The properties of a server that has started."""
-
-    url: str
-    host: str
-    port: int
-    ca: str | None
-    admin: Credentials
-
-
-class FaultState(NamedTuple):
-    """A fault as a test sees it."""
-
-    number: int
-    seen: int
-    hits: int
-    text: str
 
 
 def begin_state(snapshot: Any) -> engine.Checkpoint | None:

@@ -17,7 +17,7 @@ from hydrofoil.controls.moments import moment
 from hydrofoil.go_text import quote
 from hydrofoil.options import Flag, Refused, Texts, flags, texts
 from hydrofoil.server.config import ROOMS, Config
-from hydrofoil.server.run import StartError
+from hydrofoil.server.listening import StartError
 
 OWN = ("seed", "clock", "snapshot", "config")
 """The options that are no flags of a room; `config` is a file of flags, as the command line's."""

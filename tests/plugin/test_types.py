@@ -53,6 +53,9 @@ def test_wrong(hydrofoil: TestServer) -> None:
     hydrofoil.patch("boats.example.com/a", {}, type="apply")
     hydrofoil.set_state("boats.example.com/a", {})
 """
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TEST = re.compile(r"^(def test_\w+)\(([\w, ]+)\):", re.MULTILINE)
+FIXTURES = {"hydrofoil": "TestServer", "hydrofoil_namespace": "str"}
 TUTORIAL = re.compile(r"^\$ cat > test_boats\.py <<END\n(.*?)^END$", re.MULTILINE | re.DOTALL)
 
 
@@ -62,17 +65,24 @@ def check(path: Path, *program: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def tutorial() -> str:
-    """Return the test of the tutorial, with the types that it leaves to pytest."""
-    (found,) = TUTORIAL.findall((ROOT / "docs" / "tutorial.md").read_text())
-    typed = str(found).replace("(hydrofoil):", "(hydrofoil: TestServer) -> None:")
-    return f"from hydrofoil.testing import TestServer\n\n\n{typed}"
+def pages() -> list[str]:
+    """Return the tests of the tutorial and the examples of the page on Python, with the types that they leave out."""
+    found = TUTORIAL.findall((ROOT / "docs" / "tutorial.md").read_text())
+    found += BLOCK.findall((ROOT / "docs" / "testing" / "python.md").read_text())
+    tests = [TEST.sub(typed, text) for text in found]
+    return [f"from hydrofoil.testing import TestServer\n\n\n{text}" if "TestServer" in text else text for text in tests]
+
+
+def typed(test: re.Match[str]) -> str:
+    """Return the head of a test with its types."""
+    names = [name.strip() for name in test[2].split(",")]
+    return f"{test[1]}({', '.join(f'{name}: {FIXTURES[name]}' for name in names)}) -> None:"
 
 
 @pytest.mark.timeout(600)  # mypy without a cache
 def test_mypy(tmp_path: Path) -> None:
     line = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"))
-    for text in (LINES, tutorial()):
+    for text in (LINES, *pages()):
         (tmp_path / "test_it.py").write_text(text)
         assert check(tmp_path / "test_it.py", *line)[0] == 0, check(tmp_path / "test_it.py", *line)[1]
     (tmp_path / "test_it.py").write_text(WRONG)
@@ -83,7 +93,7 @@ def test_mypy(tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 def test_pyright(tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
-    for text in (LINES, tutorial()):
+    for text in (LINES, *pages()):
         (tmp_path / "test_it.py").write_text(text)
         code, output = check(tmp_path / "test_it.py", "pyright", "--pythonpath", sys.executable)
         assert code == 0, output

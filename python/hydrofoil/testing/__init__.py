@@ -2,9 +2,9 @@
 
 The public face in Python: `server.py` (in the caller's loop; `direct.py` takes calls of other threads), `thread.py`,
 `process.py` (a child that ends with its parent), all calling `core.py` by the names of its methods, those about objects
-through `objects.py`; `requests.py` with `table.py`; `plugin.py` with `session_servers.py` (pytest), `session.py` and
-`transport.py` (clients in memory, on `server/memory.py`). `silence.py` keeps the log from the handlers of the root
-logger. The names that annotations need are here, for checkers of types in `__init__.pyi`.
+through `objects.py`; `facts.py`, `requests.py` with `table.py`; `plugin.py` with `session_servers.py` (pytest),
+`session.py` and `transport.py` (clients in memory, on `server/memory.py`). `silence.py` keeps the log from the handlers
+of the root logger. The names that annotations need are here, for checkers of types in `__init__.pyi`.
 """
 
 from __future__ import annotations

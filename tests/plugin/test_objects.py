@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil import ApiError, Server, WaitTimeout
+from hydrofoil import ApiError, Server, StartError, WaitTimeout
 from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import make, widgets
 
@@ -133,9 +133,25 @@ def test_a_text_is_a_manifest_or_a_path_by_its_form(
         elsewhere.apply("mpa.yaml")
     with pytest.raises(ApiError, match="text 1, document 1: an object needs apiVersion and kind"):
         elsewhere.apply("name: a")
+    with pytest.raises(ApiError, match="text 1, document 1: kustomizations are not evaluated: apply what"):
+        elsewhere.apply("{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}")
 
 
 def test_a_wait_for_a_deletion_returns_nothing(elsewhere: RemoteServer) -> None:
     elsewhere.wait_for("configmaps/a", "deleted")
     with pytest.raises(WaitTimeout):
         elsewhere.wait_for("configmaps/a", timeout=0)
+
+
+def test_a_reset_returns_to_the_objects_of_the_start(tmp_path: Path) -> None:
+    (tmp_path / "map.yaml").write_text(MAP)
+    for option in (tmp_path, [tmp_path / "map.yaml"], str(tmp_path)):
+        with Server.in_thread(manifests=option) as server:
+            assert len(server.requests) == 0
+            server.delete("configmaps/a")
+            server.reset()
+            assert server.get("configmaps/a")["data"] == {"x": "1"}
+    with pytest.raises(StartError, match="watch_manifests= is for the files of manifests="):
+        Server.in_thread(watch_manifests=True).start()
+    with pytest.raises(StartError, match=r"cannot read the manifests .*nowhere: No such file or directory"):
+        Server.in_thread(manifests=tmp_path / "nowhere").start()

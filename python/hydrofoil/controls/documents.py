@@ -104,6 +104,8 @@ def _flat(origin: str, content: Any) -> list[Document]:
     kind, version = content.get("kind"), content.get("apiVersion")
     if not (isinstance(kind, str) and kind and isinstance(version, str)):
         raise invalid(origin, "an object needs apiVersion and kind")
+    if kind == "Kustomization" and version.startswith("kustomize.config.k8s.io/"):
+        raise invalid(origin, "kustomizations are not evaluated: apply what `kubectl kustomize` prints")
     items = content.get("items")
     if kind.endswith("List") and isinstance(items, list):
         # Items of an answer name neither (unstructured.go `decodeToList`).

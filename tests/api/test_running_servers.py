@@ -88,6 +88,14 @@ def test_several_are_stopped_by_what_they_have(start: Start) -> None:
     assert [process.wait(0) for process in (one, two, three)] == [0, 0, 0] and first != second
 
 
+def test_the_port_of_the_environment_is_the_one_meant(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    (one, first), (two, second), (three, _) = start(), start(), start()
+    monkeypatch.setenv("HYDROFOIL_PORT", first.rpartition(":")[2])
+    assert run("stop") == (0, f"stopped {first} (pid {one.pid})\n", "")
+    assert run("stop", second) == (0, f"stopped {second} (pid {two.pid})\n", "")
+    assert run("stop", "--all")[0] == 0 and three.wait(0) == 0
+
+
 def test_a_server_that_does_not_end_is_one_line(start: Start) -> None:
     one, url = start()
     os.kill(one.pid, signal.SIGSTOP)

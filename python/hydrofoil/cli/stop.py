@@ -13,6 +13,7 @@ from typing import Any
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import USAGE, WRONG, Failure
 from hydrofoil.cli.servers import NONE, named_servers, only_server
+from hydrofoil.cli.sources import variable
 from hydrofoil.clock import stopwatch
 from hydrofoil.options import Options, Texts, boolean, flag, once, seconds
 from hydrofoil.server.state_file import RunningServer, is_running, running_servers
@@ -34,6 +35,9 @@ class StopOptions(Options):
 def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     """End servers; return the exit code. Raise Failure."""
     named = words, given["port"], given["pid"]
+    if (words or given["all"]) and list(given["port"]) == [os.environ.get(variable("--port"))]:
+        # That of `serve`: the command line says more.
+        named = words, (), given["pid"]
     if given["all"] and any(named):
         raise Failure("--all means every server", "name some, or give --all", USAGE)
     if given["all"]:

@@ -121,6 +121,9 @@ func encoded(value any) []byte {
 // Reset returns to the state at readiness, without faults and requests.
 func (s *Server) Reset() { s.t.Helper(); s.call("POST", "/reset", nil, nil) }
 
+// Restart breaks all connections and ends the history, as clients see it of a restart; address, objects and users stay.
+func (s *Server) Restart() { s.t.Helper(); s.call("POST", "/restart", nil, nil) }
+
 // Snapshot returns the id of the present state.
 func (s *Server) Snapshot() string {
 	s.t.Helper()

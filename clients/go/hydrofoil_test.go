@@ -55,6 +55,7 @@ func TestServer(t *testing.T) {
 		t.Fatal("no token")
 	}
 	server.ClearFaults()
+	server.Restart()
 	server.Reset()
 	if len(server.Requests("")) != 0 || status(t, server, maps+"/b") != 404 {
 		t.Fatal("not reset")

@@ -110,6 +110,8 @@ export class Server {
   readonly kubeconfig: string;
   /** Return to the state at readiness, without faults and requests. */
   reset(): Promise<void>;
+  /** Break all connections and end the history, as clients see it of a restart; address, objects and users stay. */
+  restart(): Promise<void>;
   /** Return the id of the present state. */
   snapshot(): Promise<string>;
   /** Return to a snapshot; return the number of objects that differed. */

@@ -60,6 +60,13 @@ export class Server {
     await this.#call("POST", "/reset");
   }
 
+  /** Break all connections and end the history, as clients see it of a restart; address, objects and users stay. */
+  async restart() {
+    await this.#call("POST", "/restart");
+    // fetch learns in the next turns of the loop that connections which it keeps are broken.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+
   /** Return the id of the present state. */
   async snapshot() {
     return (await this.#call("POST", "/snapshots")).id;

@@ -23,6 +23,7 @@ test("objects are applied, awaited and restored", async () => {
   await server.apply(MAP("a"));
   assert.equal((await server.wait("configmaps/a")).kind, "ConfigMap");
   assert.equal(await server.restore(state), 1);
+  await server.restart();
   assert.equal(await status(`${MAPS}/a`), 404);
   await assert.rejects(server.wait("configmaps/a", { timeout: 0.1 }), ApiError);
 });

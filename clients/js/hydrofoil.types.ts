@@ -11,6 +11,7 @@ export async function use(): Promise<void> {
   const fault: Fault = await server.addFault("status", { code: 503, verb: ["list", "watch"], times: 1 });
   const agents: string[] = (await server.requests({ verb: "list" })).map((request) => request.agent);
   await server.restore(await server.snapshot());
+  await server.restart();
   await server.freeze(new Date());
   console.log(server.url, name, found["spec"]?.foils, gone, fault.hits, agents, (await server.user("bob")).headers);
   try {

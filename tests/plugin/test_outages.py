@@ -62,7 +62,7 @@ async def test_it_is_down_in_memory() -> None:
         assert (await client.get(MAPS)).status_code == 200
 
 
-def test_tests_in_other_languages_can_end_it(elsewhere: RemoteServer) -> None:
+def test_tests_in_other_languages_can_end_it() -> None:
     with Server.in_thread(test_controls="true") as server:
         status, fault = call(server, "POST", "/hydrofoil/v1/faults", {"action": "down"})
         assert status == 201
@@ -70,6 +70,18 @@ def test_tests_in_other_languages_can_end_it(elsewhere: RemoteServer) -> None:
             call(server, "GET", MAPS)
         assert call(server, "GET", f"/hydrofoil/v1/faults/{fault['id']}")[1]["hits"] == 1
         call(server, "DELETE", "/hydrofoil/v1/faults")
+        assert call(server, "GET", MAPS)[0] == 200
+
+
+def test_tests_in_other_languages_can_restart_it() -> None:
+    with (
+        Server.in_thread(test_controls="true") as server,
+        urllib.request.urlopen(f"{server.url}{MAPS}?watch=1", timeout=20) as watch,
+    ):
+        assert call(server, "POST", "/hydrofoil/v1/restart")[0] == 200
+        with pytest.raises(BROKEN):
+            watch.readline()
+            raise ConnectionError
         assert call(server, "GET", MAPS)[0] == 200
 
 

@@ -95,6 +95,14 @@ impl Server {
         self.call("POST", "/reset", "").map(drop)
     }
 
+    /// Break all connections and end the history, as clients see it of a restart; address, objects and users stay.
+    ///
+    /// # Errors
+    /// If the server refuses, with its message.
+    pub fn restart(&self) -> Result<()> {
+        self.call("POST", "/restart", "").map(drop)
+    }
+
     /// Return the id of the present state.
     ///
     /// # Errors

@@ -40,6 +40,7 @@ fn a_server_is_in_the_hand_of_the_test() {
     let made = server.wait("configmaps/b", "exists", "default", Duration::from_secs(1)).unwrap();
     assert_eq!(made["metadata"]["creationTimestamp"], "2026-01-02T01:00:00Z");
 
+    server.restart().unwrap();
     let user = server.user("bob", &["dev"]).unwrap();
     assert!(user["headers"]["Authorization"].as_str().unwrap().starts_with("Bearer "));
     server.reset().unwrap();

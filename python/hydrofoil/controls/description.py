@@ -29,6 +29,7 @@ USER = members(name=TEXT, groups={"type": "array", "items": TEXT})
 CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ("get", "/openapi.json", "200", "Return this document.", None, ANY),
     ("post", "/reset", "200", "Return to the state at readiness.", None, CHANGED),
+    ("post", "/restart", "200", "Break all other connections, and end the history.", None, ANY),
     ("post", "/compact", "200", "End the history.", None, ANY),
     ("get", "/snapshots", "200", "Return the snapshots that are kept.", None, items(SNAPSHOT)),
     ("post", "/snapshots", "201", "Take a snapshot.", None, SNAPSHOT),

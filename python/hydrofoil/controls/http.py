@@ -120,14 +120,17 @@ class ControlApi:
         user: Callable[[str, Sequence[str]], Body],
         settle: Callable[[], Awaitable[None]],
         check_resources: Callable[[Any], None],
+        restart: Callable[[Asked], None],
         *,
         everywhere: bool,
     ) -> None:
         """`settle` waits for the controllers, `check_resources` raises ValueError for one that is not served.
 
+        `restart` breaks all connections but that of a request.
         `everywhere`: clients of other machines may use it, too.
         """
         self._check_resources = check_resources
+        self._restart = restart
         self._controls = controls
         self._apply = apply
         self._waits = waits
@@ -139,6 +142,7 @@ class ControlApi:
         self._calls: dict[tuple[str, str], Callable[[Asked], Awaitable[tuple[int, Any]]]] = {
             ("GET", "openapi.json"): self._described,
             ("POST", "reset"): self._reset,
+            ("POST", "restart"): self._restarted,
             ("POST", "compact"): self._compact,
             ("GET", "snapshots"): self._listed,
             ("POST", "snapshots"): self._taken,
@@ -216,6 +220,10 @@ class ControlApi:
 
     def _changed(self, count: int) -> Body:
         return {"changed": count, "resourceVersion": str(self._controls.snapshot().revision)}
+
+    async def _restarted(self, asked: Asked) -> tuple[int, Body]:
+        self._restart(asked)
+        return 200, {}
 
     async def _compact(self, _: Asked) -> tuple[int, Body]:
         self._controls.storage.compact()

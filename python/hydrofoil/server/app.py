@@ -137,11 +137,11 @@ class App:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
         return connect(self.connections, client, {"hydrofoil.own": True} if own else {})
 
-    def disconnect(self) -> None:
-        """Break the connections of all clients, but for those of the server itself."""
+    def disconnect(self, kept: asyncio.BaseTransport | None = None) -> None:
+        """Break the connections of all clients, but for one that is kept and those of the server itself."""
         for connection in list(self.connections.connections):
             transport = connection.transport
-            if transport is not None and transport.get_extra_info("hydrofoil.own") is None:
+            if transport not in (None, kept) and transport.get_extra_info("hydrofoil.own") is None:
                 cut(transport)
 
     async def settle(self) -> None:

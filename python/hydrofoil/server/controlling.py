@@ -29,8 +29,8 @@ class Running(NamedTuple):
     """Wait until the controllers have processed all writes."""
     reach: Callable[[str], tuple[str, str | None]]
     """Return the URL and the authority for the kubeconfig of a user."""
-    disconnect: Callable[[], None]
-    """Break the connections of all clients."""
+    disconnect: Callable[[asyncio.BaseTransport | None], None]
+    """Break the connections of all clients but for one that is kept."""
 
 
 class Controlling:
@@ -77,9 +77,12 @@ class Controlling:
         """Raise ValueError for a resource that is not served under that name."""
         check_resources(self._core.catalog, given)
 
-    def restart(self) -> None:
-        """Break all connections, and forget the history: a client sees a server that has started again."""
-        self._running.disconnect()
+    def restart(self, kept: asyncio.BaseTransport | None = None) -> None:
+        """Break connections, and forget the history: a client sees a server that has started again.
+
+        The connection of the test is kept, if it asks for this over HTTP.
+        """
+        self._running.disconnect(kept)
         with suppress(Unsupported):
             self._core.storage.compact()
 

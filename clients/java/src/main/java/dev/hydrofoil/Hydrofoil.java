@@ -77,6 +77,11 @@ public final class Hydrofoil implements AutoCloseable {
     call("POST", "/reset", "");
   }
 
+  /** Break all connections and end the history, as clients see it of a restart; address, objects and users stay. */
+  public void restart() {
+    call("POST", "/restart", "");
+  }
+
   /** Return the id of the present state. */
   public String snapshot() {
     return call("POST", "/snapshots", "").get("id").asText();

@@ -38,6 +38,7 @@ class HydrofoilTest {
     assertEquals("ConfigMap", found.get("kind").asText());
     assertEquals(200, status(server, MAPS + "/a"));
     assertEquals(1, server.restore(before));
+    server.restart();
     assertEquals(404, status(server, MAPS + "/a"));
   }
 

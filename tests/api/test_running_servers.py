@@ -104,11 +104,15 @@ def test_a_server_that_does_not_end_is_one_line(start: Start) -> None:
     assert errors == f"hydrofoil: {url} (pid {one.pid}) still runs after 0.2 s (kill -9 {one.pid} ends it)\n"
 
 
-def test_a_killed_server_is_forgotten(start: Start) -> None:
+def test_a_killed_server_is_forgotten(start: Start, own_state: Path) -> None:
     one, _ = start()
     one.kill()
     one.wait()
-    assert run("ls")[1] == ""
+    two, _ = start()
+    assert [file.name for file in own_state.iterdir()] == [f"{two.pid}.json"]
+    two.kill()
+    two.wait()
+    assert run("ls")[1] == "" and list(own_state.iterdir()) == []
 
 
 def test_a_state_that_cannot_be_written_is_no_fault(

@@ -44,7 +44,8 @@ class StateFile:
         self._path: Path | None = None
 
     def write(self, server: Server, now: datetime) -> None:
-        """Write it, for this user alone. Raise OSError."""
+        """Write it, for this user alone; those of servers that were killed are removed. Raise OSError."""
+        running_servers()
         pid, url = os.getpid(), server.url
         if server.address[0] in ("0.0.0.0", "::"):
             from hydrofoil.server.kubeconfig import reachable

@@ -8,6 +8,7 @@ from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.filters.faults import faults, outage
 from hydrofoil.endpoints.filters.journal import journal
 from hydrofoil.endpoints.filters.sequence import in_sequence
+from hydrofoil.endpoints.wire import transport_of
 from hydrofoil.server.chain import Place
 from hydrofoil.server.controlling import Controlling, Running
 from hydrofoil.server.part import Core, Part
@@ -22,7 +23,7 @@ def test_controls(core: Core, found: Controls, running: Running) -> Part[Control
         everywhere = core.config.test_controls == "all"
 
         def restart(asked: Asked) -> None:
-            acts.restart(asked.request.transport if isinstance(asked, Context) else None)
+            acts.restart(transport_of(asked) if isinstance(asked, Context) else None)
 
         api = ControlApi(
             found,

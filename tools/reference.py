@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import dataclasses
 import inspect
 import re
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import hydrofoil
+from hydrofoil import testing
 from hydrofoil.controls.description import CALLS
 from hydrofoil.options import flags
 from hydrofoil.server.config import ROOMS
@@ -39,6 +41,8 @@ Some numbers are of something else than in kube-apiserver:
 - `authentication_token_cache_active_fetch_count`: requests with the same token share only the call of a webhook, so
   that otherwise each one that is blocked has a fetch in flight.
 """
+INTERNAL = frozenset(("begin", "core", "facts", "identify", "index", "number_for", "resolve"))
+"""Members that are public to other modules of the package alone."""
 TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 
 
@@ -107,18 +111,41 @@ def of_python() -> str:
         "# Python",
         "",
         "`from hydrofoil import Server, StartError, ApiError, WaitTimeout` loads neither aiohttp nor the extension.",
+        "`hydrofoil.testing` has the types of what a test gets: the fixture `hydrofoil` is a `TestServer`, whose calls",
+        "about objects are plain, and to be awaited as `hydrofoil.aio`.",
     ]
     for name in ("Server", "StartError", "ApiError", "WaitTimeout"):
         found = getattr(hydrofoil, name)
         lines += ["", f"## {name}", "", inspect.cleandoc(found.__doc__ or "")]
-        if name != "Server":
-            continue
-        for member, value in inspect.getmembers(found):
-            if member.startswith("_") or not (doc := inspect.getdoc(value)):
-                continue
-            shown = member if isinstance(value, property) else f"{member}{signature(value)}"
-            lines += ["", f"### `{shown}`", "", doc]
+        lines += members(found) if name == "Server" else []
+    for name in testing.__all__:
+        found = getattr(testing, name)
+        lines += ["", f"## {name}", "", inspect.cleandoc(found.__doc__ or ""), *attributes(found)]
+        lines += members(found)
     return "\n".join(lines) + "\n"
+
+
+def members(found: type) -> list[str]:
+    """Return the methods and properties of a class, those of the language excepted."""
+    lines = []
+    for member, value in inspect.getmembers(found):
+        own = isinstance(value, property) or inspect.isfunction(value)
+        if member.startswith("_") or member in INTERNAL or not own or not (doc := inspect.getdoc(value)):
+            continue
+        shown = member if isinstance(value, property) else f"{member}{signature(value)}"
+        lines += ["", f"### `{shown}`", "", doc]
+    return lines
+
+
+def attributes(found: type) -> list[str]:
+    """Return the attributes of a class that holds values, with their types."""
+    if not (dataclasses.is_dataclass(found) or hasattr(found, "_fields")):
+        return []
+    lines = ["", "| attribute | type |", "| --- | --- |"]
+    for name, kind in inspect.get_annotations(found).items():
+        if name not in ("number", "stamp"):
+            lines.append(f"| `{name}` | `{cell(str(kind))}` |")
+    return lines
 
 
 def signature(function: Callable[..., object]) -> str:
@@ -128,7 +155,9 @@ def signature(function: Callable[..., object]) -> str:
     except (TypeError, ValueError):
         return "(...)"
     parameters = [parameter for name, parameter in found.parameters.items() if name not in ("self", "cls")]
-    return str(found.replace(parameters=parameters)).replace("'", "")
+    shown = str(found.replace(parameters=parameters)).replace("builtins.", "")
+    # Annotations are texts; defaults that are keep their quotes.
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", shown)
 
 
 def of_compatibility() -> str:

@@ -94,7 +94,11 @@ def differing(page: Path, installed: list[str]) -> int:
         text = text.replace(f"install --quiet {name}\n", f"install --quiet {place}\n")
     found = list(steps(text))
     with tempfile.TemporaryDirectory() as folder:
-        environment = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "PYTHONPATH", "VIRTUAL_ENV")}
+        environment = {
+            k: v
+            for k, v in os.environ.items()
+            if k not in ("KUBECONFIG", "PYTHONPATH", "VIRTUAL_ENV", "XDG_STATE_HOME")
+        }
         environment |= {"HOME": folder, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
         line = ["bash", "-c", script(found)]
         done = subprocess.run(

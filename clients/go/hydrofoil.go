@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,9 +73,9 @@ func Start(t testing.TB, flags ...string) *Server {
 	})
 	lines := bufio.NewScanner(output)
 	for lines.Scan() {
-		if url, found := strings.CutPrefix(lines.Text(), "serving on "); found {
+		if address, found := strings.CutPrefix(lines.Text(), "serving on "); found {
 			go func() { _, _ = io.Copy(io.Discard, output) }()
-			return &Server{URL: url, Kubeconfig: kubeconfig, t: t}
+			return &Server{URL: address, Kubeconfig: kubeconfig, t: t}
 		}
 	}
 	t.Fatal("hydrofoil has not started")
@@ -117,6 +120,9 @@ func encoded(value any) []byte {
 
 // Reset returns to the state at readiness, without faults and requests.
 func (s *Server) Reset() { s.t.Helper(); s.call("POST", "/reset", nil, nil) }
+
+// Restart breaks all connections and ends the history, as clients see it of a restart; address, objects and users stay.
+func (s *Server) Restart() { s.t.Helper(); s.call("POST", "/restart", nil, nil) }
 
 // Snapshot returns the id of the present state.
 func (s *Server) Snapshot() string {
@@ -177,10 +183,46 @@ func (s *Server) Requests(query string) []Request {
 	return found.Items
 }
 
-// Apply applies objects in YAML or JSON.
+// Apply applies objects in YAML or JSON. A text with a line break or ": ", or that begins with "{" or "[", is a manifest;
+// any other is the path of a file or a folder, which begins at the folder of the test.
 func (s *Server) Apply(manifests string) {
 	s.t.Helper()
-	s.call("POST", "/apply", []byte(manifests), nil)
+	if isManifest(manifests) {
+		s.call("POST", "/apply", []byte(manifests), nil)
+	} else {
+		s.ApplyFile(manifests)
+	}
+}
+
+// ApplyFile applies the objects of a file, or of all files in a folder and below it.
+func (s *Server) ApplyFile(path string) {
+	s.t.Helper()
+	if _, err := os.Stat(path); err != nil {
+		s.t.Fatalf("hydrofoil: %q is no file or folder, and no manifest (a text %s)", path, rule)
+	}
+	var texts []string
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || (name != path && !slices.Contains(suffixes, filepath.Ext(name))) {
+			return err
+		}
+		data, err := os.ReadFile(name)
+		texts = append(texts, string(data))
+		return err
+	})
+	if err != nil {
+		s.t.Fatalf("hydrofoil: %v", err)
+	}
+	s.call("POST", "/apply?origin="+url.QueryEscape(path), []byte(strings.Join(texts, "\n---\n")), nil)
+}
+
+const rule = "is a manifest if it has a line break or ': ', or begins with '{' or '['"
+
+var suffixes = []string{".yaml", ".yml", ".json"}
+
+func isManifest(text string) bool {
+	begin := strings.TrimLeft(text, " \t\r\n")
+	return strings.Contains(text, "\n") || strings.Contains(text, ": ") ||
+		strings.HasPrefix(begin, "{") || strings.HasPrefix(begin, "[")
 }
 
 // Wait returns an object such as "deployments.apps/web" once it meets a condition.

@@ -2,6 +2,8 @@ package hydrofoil_test
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +55,44 @@ func TestServer(t *testing.T) {
 		t.Fatal("no token")
 	}
 	server.ClearFaults()
+	server.Restart()
 	server.Reset()
 	if len(server.Requests("")) != 0 || status(t, server, maps+"/b") != 404 {
 		t.Fatal("not reset")
+	}
+}
+
+func TestTextsAndPaths(t *testing.T) {
+	server := hydrofoil.Start(t)
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"a.yaml":    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"b/b.json":  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"}}`,
+		"notes.txt": "no manifest",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Apply(folder)
+	server.Apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}")
+	server.Apply(`[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"}}]`)
+	before, err := os.Getwd()
+	if err == nil {
+		err = os.Chdir(folder)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chdir(before) })
+	server.Apply("a.yaml")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if status(t, server, maps+"/"+name) != 200 {
+			t.Fatalf("no %s", name)
+		}
 	}
 }

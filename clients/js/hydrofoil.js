@@ -1,10 +1,32 @@
 // Start a Kubernetes API server for tests, reset it, break it on purpose and look at its requests.
 
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
+
+const RULE = "a text is a manifest if it has a line break or ': ', or begins with '{' or '['";
+const SUFFIXES = [".yaml", ".yml", ".json"];
+
+/** Report whether a text is a manifest, by its form alone; otherwise it is a path. */
+function isManifest(text) {
+  return text.includes("\n") || text.includes(": ") || /^\s*[{[]/.test(text);
+}
+
+/** Return the files of a path: itself, or the manifests of a folder and of those in it. */
+async function filesOf(path) {
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw new Error(`${JSON.stringify(path)} is no file or folder, and no manifest (${RULE})`);
+  if (!found.isDirectory()) return [path];
+  const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const below = await Promise.all(
+    entries
+      .filter((entry) => entry.isDirectory() || SUFFIXES.includes(extname(entry.name)))
+      .map((entry) => filesOf(join(path, entry.name))),
+  );
+  return below.flat();
+}
 
 /** An answer that is a failure; `status` is the Status of the server. */
 export class ApiError extends Error {
@@ -36,6 +58,13 @@ export class Server {
   /** Return to the state at readiness, without faults and requests. */
   async reset() {
     await this.#call("POST", "/reset");
+  }
+
+  /** Break all connections and end the history, as clients see it of a restart; address, objects and users stay. */
+  async restart() {
+    await this.#call("POST", "/restart");
+    // fetch learns in the next turns of the loop that connections which it keeps are broken.
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   /** Return the id of the present state. */
@@ -78,13 +107,27 @@ export class Server {
     return (await this.#call("GET", `/requests?${new URLSearchParams(where)}`)).items;
   }
 
-  /** Apply objects in YAML or JSON. */
-  async apply(manifests) {
-    return (await this.#call("POST", "/apply", manifests)).items;
+  /**
+   * Apply objects in YAML or JSON; return them as they are stored. A text with a line break or ": ", or that begins with
+   * "{" or "[", is a manifest; any other is the path of a file or a folder, which begins at the working folder.
+   */
+  async apply(manifests, { namespace, status = false } = {}) {
+    const query = new URLSearchParams(namespace === undefined ? {} : { namespace });
+    if (status) query.set("status", "true");
+    let text = manifests;
+    if (!isManifest(manifests)) {
+      query.set("origin", manifests);
+      text = (await Promise.all((await filesOf(manifests)).map((path) => readFile(path, "utf8")))).join("\n---\n");
+    }
+    return (await this.#call("POST", `/apply?${query}`, text)).items;
   }
 
   /** Return an object such as "deployments.apps/web" once it meets a condition. */
-  async wait(object, { condition = "exists", namespace = "default", timeout = 10 } = {}) {
+  async wait(object, options = {}) {
+    const { condition = "exists", namespace = "default", timeout = 10, ...others } = options;
+    if (typeof options !== "object" || Object.keys(others).length > 0) {
+      throw new TypeError("the options of wait are one object: { condition, namespace, timeout }");
+    }
     return this.#call("POST", "/wait", JSON.stringify({ object, condition, namespace, timeout }));
   }
 

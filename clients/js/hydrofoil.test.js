@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 
 import { ApiError, start } from "./hydrofoil.js";
@@ -20,6 +23,7 @@ test("objects are applied, awaited and restored", async () => {
   await server.apply(MAP("a"));
   assert.equal((await server.wait("configmaps/a")).kind, "ConfigMap");
   assert.equal(await server.restore(state), 1);
+  await server.restart();
   assert.equal(await status(`${MAPS}/a`), 404);
   await assert.rejects(server.wait("configmaps/a", { timeout: 0.1 }), ApiError);
 });
@@ -42,4 +46,29 @@ test("time is in the hand of the test", async () => {
 test("users have credentials", async () => {
   const { headers } = await server.user("bob", ["dev"]);
   assert.equal((await fetch(server.url + MAPS, { headers })).status, 403);
+});
+
+test("a text is a manifest or a path by its form", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "objects-"));
+  try {
+    await mkdir(join(folder, "b"));
+    await writeFile(join(folder, "a.yaml"), MAP("a"));
+    await writeFile(join(folder, "b", "b.json"), '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"}}');
+    await writeFile(join(folder, "notes.txt"), "no manifest");
+    const names = async (text) => (await server.apply(text)).map((item) => item.metadata.name);
+    assert.deepEqual(await names(folder), ["a", "b"]);
+    assert.deepEqual(await names(join(folder, "a.yaml")), ["a"]);
+    assert.deepEqual(await names("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}}"), ["c"]);
+    assert.deepEqual(await names('[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"}}]'), ["d"]);
+    await assert.rejects(server.apply("nowhere.yaml"), /"nowhere.yaml" is no file or folder, and no manifest/);
+    await writeFile(join(folder, "a.yaml"), "kind: ConfigMap\n");
+    await assert.rejects(server.apply(join(folder, "a.yaml")), /a.yaml, document 1: an object needs apiVersion/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("the options of a wait are one object", async () => {
+  await assert.rejects(server.wait("configmaps/a", "exists", "default", 500), TypeError);
+  await assert.rejects(server.wait("configmaps/a", { timout: 1 }), TypeError);
 });

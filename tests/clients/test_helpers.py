@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -30,12 +31,18 @@ def test_go() -> None:
 
 @pytest.mark.program("node")
 def test_javascript() -> None:
-    assert "pass 4" in passes("js", "node", "--test")
+    assert "pass 6" in passes("js", "node", "--test")
+
+
+@pytest.mark.skipif(shutil.which("tsc") is None, reason="tsc is not installed")
+def test_types_of_javascript() -> None:
+    flags = ("--strict", "--noEmit", "--module", "nodenext", "--target", "es2022")
+    assert passes("js", "tsc", *flags, "hydrofoil.types.ts") == ""
 
 
 @pytest.mark.program("mvn")
 def test_java() -> None:
-    assert "Tests run: 5, Failures: 0, Errors: 0, Skipped: 0" in passes("java", "mvn", "-B", "-ntp", "test")
+    assert "Tests run: 6, Failures: 0, Errors: 0, Skipped: 0" in passes("java", "mvn", "-B", "-ntp", "test")
 
 
 @pytest.mark.program("cargo")

@@ -22,9 +22,9 @@ def blocks(name: str) -> list[str]:
 def test_the_page_on_python(pytester: pytest.Pytester) -> None:
     suites = [block for block in blocks("docs/testing/python.md") if "def test_" in block]
     scripts = [block for block in blocks("docs/testing/python.md") if "def test_" not in block]
-    assert (len(suites), len(scripts)) == (2, 1)
+    assert (len(suites), len(scripts)) == (4, 1)
     pytester.makepyfile("\n".join(suites))
-    run(pytester).assert_outcomes(passed=3)
+    run(pytester).assert_outcomes(passed=5)
     path = pytester.makepyfile(script=scripts[0])
     done = pytester.runpython(path)
     assert done.ret == 0 and re.fullmatch(r"http://127\.0\.0\.1:\d+ .*admin\.kubeconfig 0\n", done.stdout.str() + "\n")

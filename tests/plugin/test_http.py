@@ -133,6 +133,9 @@ def test_apply_wait_and_users(server: RemoteServer) -> None:
         server, "POST", f"{V1}/apply", {"apiVersion": "v1", "kind": "Nope", "metadata": {"name": "x"}}
     )
     assert status == 404 and "document 1" in refused["message"]
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}, "status": {"phase": "Terminating"}}
+    assert call(server, "POST", f"{V1}/apply", space)[0] == 200, "the status is not written"
+    assert "its status" in call(server, "POST", f"{V1}/apply?status=true", space)[1]["message"]
     assert call(server, "POST", f"{V1}/wait", {"object": "configmaps/a"})[1]["metadata"]["name"] == "a"
     status, late = call(server, "POST", f"{V1}/wait", {"object": "configmaps/z", "timeout": "100ms"})
     assert status == 504 and late["message"].endswith("did not exist within 0.1 s: it never existed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import http.client
+import re
 import urllib.request
 from collections import Counter
 from datetime import timedelta
@@ -154,3 +156,19 @@ def test_a_created_object_has_its_name(elsewhere: RemoteServer) -> None:
 def test_bodies_are_selected_as_other_attributes(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a", x="1")
     assert elsewhere.requests.count(body='*"x": "1"*', answer="*uid*") == 1 and elsewhere.requests.count(body="x") == 0
+
+
+def test_requests_are_a_table_to_be_read(elsewhere: RemoteServer) -> None:
+    assert elsewhere.requests.table() == "no requests"
+    make(elsewhere, "a")
+    elsewhere.faults.add("cut", verb="get", resource="configmaps")
+    call(elsewhere, "GET", "/version", headers={"User-Agent": "operator"})
+    with pytest.raises((OSError, http.client.HTTPException)):
+        call(elsewhere, "GET", f"{MAPS}/a?pretty=1", headers={"User-Agent": "operator"})
+    head, made, version, cut = elsewhere.requests.table().splitlines()
+    assert re.sub(" +", " ", head) == "TIME VERB RESOURCE NAMESPACE NAME CODE MS USER AGENT QUERY FAULT"
+    assert made.split()[1:6] == ["create", "configmaps", "default", "a", "201"]
+    assert (version.split()[1:4], version.split()[-2:]) == (["get", "/version", "200"], ["admin", "operator"])
+    assert version.index("200") == cut.index("cut") == head.index("CODE")
+    assert re.search("operator +pretty=1  cut verb=get resource=configmaps$", cut)
+    assert "FAULT" not in elsewhere.requests.of(verb="create").table()

@@ -418,11 +418,44 @@ def test_a_wait_in_a_running_loop_names_the_other(hydrofoil_session: RemoteServe
     asyncio.run(wait())
 
 
+FOLDERS = """
+import pytest
+
+
+@pytest.mark.hydrofoil(crds="here.yaml")
+def test_paths_begin_at_the_folder_of_the_test(hydrofoil, hydrofoil_factory, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for server in (hydrofoil, hydrofoil_factory()):
+        server.apply("here.yaml", namespace="kube-public")
+        assert server.get("configmaps/here", "kube-public")
+    with pytest.raises(FileNotFoundError, match="below/there.yaml"):
+        hydrofoil.apply("there.yaml")
+
+
+def test_those_of_wider_fixtures_at_the_working_folder(made):
+    assert made == ["there"]
+"""
+
+
+def test_paths_of_calls_begin_where_those_of_the_marker_do(pytester: pytest.Pytester) -> None:
+    """Finding 19: `apply("x")` and `crds="x"` are one file."""
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}}}\n"
+    below = pytester.mkpydir("below")
+    (below / "test_it.py").write_text(FOLDERS)
+    (below / "here.yaml").write_text(text.format("here"))
+    (pytester.path / "there.yaml").write_text(text.format("there"))
+    pytester.makeconftest(
+        "import pytest\n@pytest.fixture(scope='session')\ndef made(hydrofoil_session):\n"
+        "    return [o['metadata']['name'] for o in hydrofoil_session.apply('there.yaml')]\n"
+    )
+    run(pytester).assert_outcomes(passed=2)
+
+
 @pytest.mark.parametrize(
     ("marker", "words"),
     [
         ('user=["alice"]', "Server has no option 'user' (users?)"),
-        ('crds="nope.yaml"', "No such file or directory: "),
+        ('crds="nope.yaml"', "No such file or directory, and no manifest "),
         ('faults=[{"action": "statsu", "code": 503}]', "no action 'statsu' (status?)"),
         ('faults=[{"action": "deny", "resource": "secret"}]', "no resource 'secret' is served (secrets?)"),
         ("port='abc'", "abc"),

@@ -95,6 +95,14 @@ impl Server {
         self.call("POST", "/reset", "").map(drop)
     }
 
+    /// Break all connections and end the history, as clients see it of a restart; address, objects and users stay.
+    ///
+    /// # Errors
+    /// If the server refuses, with its message.
+    pub fn restart(&self) -> Result<()> {
+        self.call("POST", "/restart", "").map(drop)
+    }
+
     /// Return the id of the present state.
     ///
     /// # Errors
@@ -165,10 +173,33 @@ impl Server {
 
     /// Apply objects in YAML or JSON.
     ///
+    /// A text with a line break or `: `, or that begins with `{` or `[`, is a manifest; any other is the path of a file or
+    /// a folder, which begins at the working folder: of `cargo test`, that of the package.
+    ///
     /// # Errors
-    /// If the server refuses, with its message.
+    /// If the server refuses, with its message, or there is no such file.
     pub fn apply(&self, manifests: &str) -> Result<()> {
-        self.call("POST", "/apply", manifests).map(drop)
+        if is_manifest(manifests) {
+            return self.call("POST", "/apply", manifests).map(drop);
+        }
+        self.apply_file(manifests)
+    }
+
+    /// Apply the objects of a file, or of all files in a folder and below it.
+    ///
+    /// # Errors
+    /// If the server refuses, with its message, or there is no such file.
+    pub fn apply_file(&self, path: impl AsRef<Path>) -> Result<()> {
+        let path = path.as_ref();
+        if !path.exists() {
+            let shown = path.display();
+            return Err(Error(format!("hydrofoil: \"{shown}\" is no file or folder, and no manifest ({RULE})")));
+        }
+        let shown = path.display().to_string();
+        let failed = because(&shown);
+        let mut texts = Vec::new();
+        read_manifests(path, &mut texts).map_err(|e| failed(&e))?;
+        self.call("POST", &format!("/apply?origin={}", escape(&shown)), &texts.join("\n---\n")).map(drop)
     }
 
     /// Return an object such as `deployments.apps/web` once it meets a condition.
@@ -212,6 +243,39 @@ impl Drop for Server {
         let _ = self.process.wait();
         remove(&self.folder);
     }
+}
+
+const RULE: &str = "a text is a manifest if it has a line break or ': ', or begins with '{' or '['";
+
+fn is_manifest(text: &str) -> bool {
+    text.contains('\n') || text.contains(": ") || text.trim_start().starts_with(['{', '['])
+}
+
+fn read_manifests(path: &Path, texts: &mut Vec<String>) -> std::io::Result<()> {
+    if !path.is_dir() {
+        texts.push(std::fs::read_to_string(path)?);
+        return Ok(());
+    }
+    let mut below =
+        std::fs::read_dir(path)?.map(|entry| entry.map(|found| found.path())).collect::<std::io::Result<Vec<_>>>()?;
+    below.sort();
+    for entry in below {
+        let suffix = entry.extension().and_then(std::ffi::OsStr::to_str);
+        if entry.is_dir() || matches!(suffix, Some("yaml" | "yml" | "json")) {
+            read_manifests(&entry, texts)?;
+        }
+    }
+    Ok(())
+}
+
+/// Return a text as a value of a query.
+fn escape(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
 }
 
 fn remove(folder: &Path) {

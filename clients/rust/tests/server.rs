@@ -40,6 +40,7 @@ fn a_server_is_in_the_hand_of_the_test() {
     let made = server.wait("configmaps/b", "exists", "default", Duration::from_secs(1)).unwrap();
     assert_eq!(made["metadata"]["creationTimestamp"], "2026-01-02T01:00:00Z");
 
+    server.restart().unwrap();
     let user = server.user("bob", &["dev"]).unwrap();
     assert!(user["headers"]["Authorization"].as_str().unwrap().starts_with("Bearer "));
     server.reset().unwrap();
@@ -54,4 +55,26 @@ fn an_error_has_the_words_of_the_server() {
     assert!(error.to_string().contains("nothing"), "{error}");
     let error = Server::start(&["--no-such-flag"]).unwrap_err();
     assert_eq!(error.to_string(), "hydrofoil has not started");
+}
+
+#[test]
+fn a_text_is_a_manifest_or_a_path_by_its_form() {
+    let server = Server::start(&[]).unwrap();
+    let folder = std::env::temp_dir().join(format!("hydrofoil-objects-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("b c")).unwrap();
+    std::fs::write(folder.join("a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n").unwrap();
+    std::fs::write(folder.join("b c").join("b.json"), map("b")).unwrap();
+    std::fs::write(folder.join("notes.txt"), "no manifest").unwrap();
+    server.apply(folder.to_str().unwrap()).unwrap();
+    server.apply_file(folder.join("a.yaml")).unwrap();
+    server.apply(&format!("[{}]", map("c"))).unwrap();
+    for name in ["a", "b", "c"] {
+        assert_eq!(status(&server, &format!("{MAPS}/{name}")), 200, "{name}");
+    }
+    let error = server.apply("nowhere.yaml").unwrap_err().to_string();
+    assert!(error.contains("\"nowhere.yaml\" is no file or folder, and no manifest"), "{error}");
+    std::fs::write(folder.join("b c").join("b.json"), "kind: ConfigMap\n").unwrap();
+    let error = server.apply_file(folder.join("b c")).unwrap_err().to_string();
+    assert!(error.contains("b c, document 1: an object needs apiVersion and kind"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,4 +1,4 @@
-"""`hydrofoil kubectl`: kubectl against the server on the default port."""
+"""`hydrofoil kubectl`: kubectl against the server that runs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from pathlib import Path
 import click
 
 from hydrofoil.cli.failure import WRONG, Failure
+from hydrofoil.cli.servers import several
 from hydrofoil.cli.sources import environment, value
 from hydrofoil.options import flags
 from hydrofoil.server.options import ListenOptions
+from hydrofoil.server.state_file import RunningServer, running_servers
 
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 CHOSEN = ("--server", "-s", "--kubeconfig", "--context", "--cluster")
@@ -22,9 +24,14 @@ SECONDS = 2.0
 
 
 def server() -> list[str]:
-    """Return the flags for the server that `hydrofoil serve` is with the present environment. Raise Failure."""
+    """Return the flags for the one server that runs, or for that of the environment's settings. Raise Failure."""
     known = flags(ListenOptions)
     given = environment(known)
+    if not given and (running := running_servers()):
+        if len(running) > 1:
+            raise several(running, "--server URL, or HYDROFOIL_PORT=PORT, names one")
+        return flags_for(running[0])
+    # Of another user or in a container, on the default port.
     options = ListenOptions(**{f.setting: value(f, given[f.setting]) for f in known if f.setting in given})
     host = ANYWHERE.get(options.host, options.host)
     answers(host, options.port)
@@ -39,6 +46,17 @@ def server() -> list[str]:
     # The user's own kubeconfig must not add credentials or a namespace.
     shown = f"[{host}]" if ":" in host else host
     return [f"--kubeconfig={os.devnull}", f"--server=http://{shown}:{options.port}"]
+
+
+def flags_for(running: RunningServer) -> list[str]:
+    """Return the flags for a server of this user. Raise Failure if kubectl cannot reach it."""
+    if running.url.startswith("unix:"):
+        raise Failure(f"{running.url} is no address for kubectl", "serve on a port", WRONG)
+    url = f"--server={running.url}"
+    if running.kubeconfig:
+        return [f"--kubeconfig={running.kubeconfig}", "--context=hydrofoil", url]
+    # The user's own kubeconfig must not add credentials or a namespace.
+    return [f"--kubeconfig={os.devnull}", url]
 
 
 def answers(host: str, port: int) -> None:
@@ -74,4 +92,4 @@ class Kubectl(click.Command):
         os.execv(program, [program, *rest])
 
 
-COMMAND = Kubectl("kubectl", help="Run kubectl against the server on the default port.")
+COMMAND = Kubectl("kubectl", help="Run kubectl against the server that runs.")

@@ -17,7 +17,10 @@ from hydrofoil.cli.group import Entry, Group
 SERVING, TESTING, MEASURING, DATA, SHELL = "Serve", "Test", "Measure", "Keep data", "Set up"
 COMMANDS = {
     "serve": Entry(SERVING, "hydrofoil.cli.serve", "serve the API until SIGTERM or SIGINT"),
-    "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server on the default port"),
+    "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server that runs"),
+    "apply": Entry(SERVING, "hydrofoil.cli.apply", "apply files and folders of objects, definitions first"),
+    "ls": Entry(SERVING, "hydrofoil.cli.ls", "list the servers that run"),
+    "stop": Entry(SERVING, "hydrofoil.cli.stop", "end the server that runs, or all of them"),
     "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),
     "data check": Entry(DATA, "hydrofoil.cli.data.commands", "read all of a data folder, and find damage"),
     "data compact": Entry(DATA, "hydrofoil.cli.data.commands", "remove the history of a data folder"),
@@ -36,7 +39,7 @@ COMMANDS = {
 }
 EXAMPLES = (
     "hydrofoil serve --port 0 --kubeconfig ./kubeconfig",
-    "hydrofoil kubectl get namespaces",
+    "hydrofoil apply -f ./objects && hydrofoil kubectl get namespaces",
     "KUBEBUILDER_ASSETS=$(hydrofoil assets) go test ./...",
     "hydrofoil bench list watch --server http://127.0.0.1:8080",
     "hydrofoil doctor",
@@ -75,6 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_descriptors()
     # Without a word, as cargo and kind do.
     words = (sys.argv[1:] if argv is None else list(argv)) or ["--help"]
+    if words[0] == "--child-of-test":
+        from hydrofoil.testing.child import main as serve_test
+
+        serve_test(words[1:])
+        return 0
     try:
         # `standalone_mode` would print errors in other forms.
         found: Any = group().main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)

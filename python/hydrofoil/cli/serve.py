@@ -16,6 +16,8 @@ def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
         raise Failure("--data-dir and --etcd-servers exclude each other: objects are in one place", code=USAGE)
     if bool(given["etcd_certfile"]) != bool(given["etcd_keyfile"]):
         raise Failure("--etcd-certfile and --etcd-keyfile are given together", code=USAGE)
+    if given["watch_manifests"] and not given["manifests"]:
+        raise Failure("--watch-manifests is for the files of --manifests", "name one with --manifests PATH", USAGE)
     # Only serving needs the engine: --help answers without it.
     # Objects made before serving live as long as the process: the garbage collector can skip them.
     gc.disable()
@@ -39,6 +41,7 @@ COMMAND = Command(
     examples=(
         "hydrofoil serve",
         "hydrofoil serve --port 0 --kubeconfig ./kubeconfig",
+        "hydrofoil serve --manifests ./crds --manifests ./objects.yaml --watch-manifests",
         "hydrofoil serve --host 0.0.0.0 --port 6443 --cert-dir ./certs --kubeconfig ./admin.conf",
         "hydrofoil serve --config server.yaml --show-config",
     ),

@@ -29,6 +29,7 @@ USER = members(name=TEXT, groups={"type": "array", "items": TEXT})
 CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ("get", "/openapi.json", "200", "Return this document.", None, ANY),
     ("post", "/reset", "200", "Return to the state at readiness.", None, CHANGED),
+    ("post", "/restart", "200", "Break all other connections, and end the history.", None, ANY),
     ("post", "/compact", "200", "End the history.", None, ANY),
     ("get", "/snapshots", "200", "Return the snapshots that are kept.", None, items(SNAPSHOT)),
     ("post", "/snapshots", "201", "Take a snapshot.", None, SNAPSHOT),
@@ -47,7 +48,14 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ("get", "/requests", "200", "Return the requests; parameters select them.", None, items(ANY)),
     ("delete", "/requests", "200", "Forget the requests.", None, ANY),
     ("get", "/watches", "200", "Return the open watches.", None, items(ANY)),
-    ("post", "/apply", "200", "Apply objects in YAML or JSON on the server.", ANY, items(ANY)),
+    (
+        "post",
+        "/apply",
+        "200",
+        "Apply objects in YAML or JSON; `status=true`: their status, too; `origin` names them in errors.",
+        ANY,
+        items(ANY),
+    ),
     ("post", "/wait", "200", "Return an object once it is as a condition says.", WAIT, ANY),
     ("post", "/users", "200", "Return the credentials of a user.", USER, members(headers=ANY, kubeconfig=ANY)),
 )

@@ -1,7 +1,8 @@
-"""Objects to be applied: from files, folders, dicts and lists."""
+"""Objects to be applied: from files, folders, texts, dicts and lists."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -16,6 +17,8 @@ from hydrofoil.errors import ApiError
 SUFFIXES = (".yaml", ".yml", ".json")
 BETWEEN = re.compile(rb"^---(?:[ \t].*)?$", re.MULTILINE)
 Source = str | os.PathLike[str] | dict[str, Any] | Sequence[dict[str, Any]]
+"""A path, a manifest as a text (`is_manifest`), or objects."""
+RULE = "a text is a manifest if it has a line break or ': ', or begins with '{' or '['"
 
 
 class Document(NamedTuple):
@@ -30,6 +33,22 @@ def invalid(origin: str, why: str) -> ApiError:
     return ApiError(400, "BadRequest", f"{origin}: {why}")
 
 
+def is_manifest(text: str) -> bool:
+    """Report whether a text is a manifest, by its form alone; otherwise it is a path, whatever there is on the disk.
+
+    >>> is_manifest("kind: ConfigMap"), is_manifest('{"kind":"ConfigMap"}'), is_manifest("crds/boats.yaml")
+    (True, True, False)
+    """
+    return "\n" in text or ": " in text or text.lstrip().startswith(("{", "["))
+
+
+def resolve_path(source: Source, folder: Path) -> Source:
+    """Return a source whose path, if it is one, begins at a folder."""
+    if isinstance(source, os.PathLike) or (isinstance(source, str) and not is_manifest(source)):
+        return folder / source
+    return source
+
+
 def gather_documents(sources: Iterable[Source]) -> list[Document]:
     """Return the objects of sources, in their order; members of lists are objects of their own.
 
@@ -39,8 +58,10 @@ def gather_documents(sources: Iterable[Source]) -> list[Document]:
     for number, source in enumerate(sources, 1):
         if isinstance(source, dict):
             found += _flat(f"object {number}", source)
+        elif isinstance(source, str) and is_manifest(source):
+            found += parse_documents(source.encode(), f"text {number}")
         elif isinstance(source, str | os.PathLike):
-            for path in _files(Path(source)):
+            for path in files_of(Path(source)):
                 found += parse_documents(path.read_bytes(), str(path))
         else:
             for at, item in enumerate(source, 1):
@@ -48,8 +69,11 @@ def gather_documents(sources: Iterable[Source]) -> list[Document]:
     return found
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
+    """Return the file of a path, or the manifests of a folder and of those in it. Raise FileNotFoundError."""
     if not path.is_dir():
+        if not path.exists():
+            raise FileNotFoundError(errno.ENOENT, f"No such file or directory, and no manifest ({RULE})", str(path))
         return [path]
     return sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
 
@@ -80,6 +104,8 @@ def _flat(origin: str, content: Any) -> list[Document]:
     kind, version = content.get("kind"), content.get("apiVersion")
     if not (isinstance(kind, str) and kind and isinstance(version, str)):
         raise invalid(origin, "an object needs apiVersion and kind")
+    if kind == "Kustomization" and version.startswith("kustomize.config.k8s.io/"):
+        raise invalid(origin, "kustomizations are not evaluated: apply what `kubectl kustomize` prints")
     items = content.get("items")
     if kind.endswith("List") and isinstance(items, list):
         # Items of an answer name neither (unstructured.go `decodeToList`).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -105,7 +105,7 @@ def hints(objects: Objects, resource: str, name: str, namespace: str) -> Hints:
     if found is None:
         return Hints(near=near_resources(objects.catalog, resource))
     place = namespace if found.namespaced else ""
-    events = tuple(_events(objects, found, name, place))
+    events = tuple(map(_event_line, events_about(objects, found, name, place)[-MOST_EVENTS:]))
     if objects.collection(found).get(found.native, place, name) is not None:
         return Hints(found.plural, events=events)
     others = [(stored.namespace, stored.name) for stored in objects.all(found)]
@@ -114,11 +114,11 @@ def hints(objects: Objects, resource: str, name: str, namespace: str) -> Hints:
     return Hints(found.plural, (*(f"{found.plural}/{n}" for n in alike), *near), events)
 
 
-def _events(objects: Objects, resource: Resource, name: str, namespace: str) -> Iterable[str]:
-    """Return the last Events about an object, the latest last."""
+def events_about(objects: Objects, resource: Resource, name: str, namespace: str) -> list[Object]:
+    """Return the Events about an object, the latest last."""
     events = objects.catalog.find("", "v1", "events")
     if events is None:
-        return ()
+        return []
     about = []
     for stored in objects.all(events):
         if stored.namespace == (namespace or "default"):
@@ -126,7 +126,7 @@ def _events(objects: Objects, resource: Resource, name: str, namespace: str) -> 
             regarding = event.get("involvedObject", {})
             if (regarding.get("kind"), regarding.get("name")) == (resource.kind, name):
                 about.append((stored.revision, event))
-    return [_event_line(event) for _, event in sorted(about, key=lambda pair: pair[0])[-MOST_EVENTS:]]
+    return [event for _, event in sorted(about, key=lambda pair: pair[0])]
 
 
 def _event_line(event: Object) -> str:

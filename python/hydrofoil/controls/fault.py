@@ -100,9 +100,12 @@ PARAMETERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "stall": {"after": lambda value: _whole("after", value, 0)},
     "expire": {"after": lambda value: _whole("after", value, 0)},
     "no-bookmarks": {},
+    "down": {},
 }
 """The parameters of each action, with their checks."""
 NEEDED = {"delay": "seconds", "status": "code"}
+DOWN = ("agent",)
+"""What `down` matches by: nothing else is known of a client whose requests are not looked at."""
 
 
 class Fault:
@@ -114,7 +117,7 @@ class Fault:
             mend = suggest(action, PARAMETERS)
             raise ValueError(f"no action {action!r}{mend}: it is one of {', '.join(PARAMETERS)}")
         checks = PARAMETERS[action]
-        known = (*checks, *MATCHED, *COUNTED)
+        known = DOWN if action == "down" else (*checks, *MATCHED, *COUNTED)
         if unknown := [name for name in given if name not in known]:
             raise TypeError(f"{action} has no parameter {unknown[0]!r}{suggest(unknown[0], known)}")
         if (needed := NEEDED.get(action)) is not None and given.get(needed) is None:
@@ -149,7 +152,7 @@ class Fault:
         """Report whether it acts on the events of a watch instead of its request."""
         if self.action == "cut":
             return self.watching and "when" not in self.parameters
-        return self.action in ("stall", "no-bookmarks", "expire")
+        return self.action in ("stall", "no-bookmarks", "expire", "down")
 
     def __str__(self) -> str:
         parts = [self.action]
@@ -174,6 +177,8 @@ class Fault:
     def matches(self, subject: Subject) -> bool:
         """Report whether it matches a request."""
         info, match = subject.info, self.match
+        if self.action == "down":
+            return any(fnmatchcase(subject.agent, pattern) for pattern in match.get("agent", ("*",)))
         if not info.resourceful and "path" not in match:
             return False
         resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource

@@ -60,6 +60,10 @@ class Faults:
         removed, self._removed = self._removed, []
         return [fault for fault in (*removed, *self) if not fault.seen and id(fault) not in known]
 
+    def down(self, subject: Subject) -> Fault | None:
+        """Return the fault for which the server is down, if a request meets one."""
+        return next((fault for fault in self if fault.action == "down" and fault.meets(subject)), None)
+
     def return_to(self, faults: Iterable[Fault]) -> None:
         """Return to these faults: others are removed, those that were removed act again."""
         before = {fault.number: fault for fault in faults}
@@ -76,7 +80,8 @@ class Faults:
         """Return the faults that may act on a request, the first added first; those on its events are at its watch."""
         found = []
         for fault in self:
-            if not fault.meets(subject):
+            # Requests have met it before.
+            if fault.action == "down" or not fault.meets(subject):
                 continue
             if watch is not None and fault.on_streams and not at_start(fault, subject):
                 watch.add(fault)

@@ -115,19 +115,22 @@ class ControlApi:
     def __init__(
         self,
         controls: Controls,
-        apply: Callable[[Iterable[Document], str | None], Awaitable[list[Body]]],
+        apply: Callable[[Iterable[Document], str | None, bool], Awaitable[list[Body]]],
         waits: Waits,
         user: Callable[[str, Sequence[str]], Body],
         settle: Callable[[], Awaitable[None]],
         check_resources: Callable[[Any], None],
+        restart: Callable[[Asked], None],
         *,
         everywhere: bool,
     ) -> None:
         """`settle` waits for the controllers, `check_resources` raises ValueError for one that is not served.
 
+        `restart` breaks all connections but that of a request.
         `everywhere`: clients of other machines may use it, too.
         """
         self._check_resources = check_resources
+        self._restart = restart
         self._controls = controls
         self._apply = apply
         self._waits = waits
@@ -139,6 +142,7 @@ class ControlApi:
         self._calls: dict[tuple[str, str], Callable[[Asked], Awaitable[tuple[int, Any]]]] = {
             ("GET", "openapi.json"): self._described,
             ("POST", "reset"): self._reset,
+            ("POST", "restart"): self._restarted,
             ("POST", "compact"): self._compact,
             ("GET", "snapshots"): self._listed,
             ("POST", "snapshots"): self._taken,
@@ -216,6 +220,10 @@ class ControlApi:
 
     def _changed(self, count: int) -> Body:
         return {"changed": count, "resourceVersion": str(self._controls.snapshot().revision)}
+
+    async def _restarted(self, asked: Asked) -> tuple[int, Body]:
+        self._restart(asked)
+        return 200, {}
 
     async def _compact(self, _: Asked) -> tuple[int, Body]:
         self._controls.storage.compact()
@@ -318,8 +326,10 @@ class ControlApi:
         return 200, {"items": [watch_body(watch.show()) for watch in self._controls.journal.open], "dropped": 0}
 
     async def _applied(self, asked: Asked) -> tuple[int, Body]:
-        namespace = dict(parse_qsl(asked.info.query)).get("namespace")
-        return 200, {"items": await self._apply(parse_documents(await asked.body(), "the body"), namespace)}
+        given = dict(parse_qsl(asked.info.query))
+        documents = parse_documents(await asked.body(), given.get("origin", "the body"))
+        status = given.get("status", "false") not in ("false", "0")
+        return 200, {"items": await self._apply(documents, given.get("namespace"), status)}
 
     async def _waited(self, asked: Asked) -> tuple[int, Any]:
         given = await self._given(asked, "object", "namespace", "condition", "timeout")

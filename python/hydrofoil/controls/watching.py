@@ -91,7 +91,7 @@ class OpenWatch:
                     self._stalled.add(fault)
                     return False
             elif self._act(fault):
-                if fault.action == "cut":
+                if fault.action in ("cut", "down"):
                     stream.drop()
                 else:
                     stream.fail(expired())

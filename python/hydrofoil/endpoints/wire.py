@@ -95,6 +95,11 @@ def cut_off(context: Context) -> None:
         cut(context.request.transport)
 
 
+def transport_of(context: Context) -> asyncio.BaseTransport | None:
+    """Return the connection of a request; None if it is closed."""
+    return context.request.transport
+
+
 def is_own(context: Context) -> bool:
     """Report whether the server itself sent a request, in memory."""
     transport = context.request.transport

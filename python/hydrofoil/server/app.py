@@ -15,7 +15,7 @@ from hydrofoil.apis.releases.release import Release
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Filter, Handler, Parts
 from hydrofoil.endpoints.route import Route
-from hydrofoil.endpoints.wire import Wire
+from hydrofoil.endpoints.wire import Wire, cut
 from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
 from hydrofoil.pace.arrivals import ArrivalPacer
@@ -107,7 +107,7 @@ class App:
             from hydrofoil.server.controlling import Running
             from hydrofoil.server.parts.controls import test_controls
 
-            running = Running(partial(self.connect, own=True), self.settle, reach)
+            running = Running(partial(self.connect, own=True), self.settle, reach, self.disconnect)
             self.controlling = add(test_controls(core, controls, running))
         texts = add(documents(core, aggregation, paths))
         parts = Parts(
@@ -136,6 +136,13 @@ class App:
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
         return connect(self.connections, client, {"hydrofoil.own": True} if own else {})
+
+    def disconnect(self, kept: asyncio.BaseTransport | None = None) -> None:
+        """Break the connections of all clients, but for one that is kept and those of the server itself."""
+        for connection in list(self.connections.connections):
+            transport = connection.transport
+            if transport not in (None, kept) and transport.get_extra_info("hydrofoil.own") is None:
+                cut(transport)
 
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""

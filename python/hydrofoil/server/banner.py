@@ -27,7 +27,7 @@ def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = N
     else:
         access = paint("every user of this machine is an administrator", YELLOW)
         access += paint("  (--token-auth-file, --client-ca-file: docs/security.md)", DIM)
-    rows = [("use", paint(use, BLUE)), ("access", access), ("end", "Ctrl-C")]
+    rows = [("use", paint(use, BLUE)), ("access", access), ("end", "Ctrl-C, or hydrofoil stop")]
     if current_context:
         rows.insert(0, ("context", f"hydrofoil; kubectl uses {current_context} without --context (--set-context)"))
     if kubeconfig:

@@ -21,6 +21,8 @@ class Place(IntEnum):
     """With a seed, requests are answered one by one."""
     REQUEST_INFO = auto()
     """What the path asks for: all that follow decide by it."""
+    OUTAGE = auto()
+    """A server that is down by a fault of a test answers nothing, and its record says what was asked for."""
     DEADLINE = auto()
     AUTHENTICATION = auto()
     AUDIT = auto()

@@ -1,20 +1,23 @@
-"""Acts of a test on a running server beside its controls: apply, wait, make users."""
+"""Acts of a test on a running server beside its controls: apply, wait, make users, restart."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from hydrofoil.authentication.guests import Guests
-from hydrofoil.controls.apply import Reply, apply_objects
+from hydrofoil.controls.apply import Kinds, Reply, apply_objects
 from hydrofoil.controls.documents import Document
+from hydrofoil.controls.objects import ObjectClient
 from hydrofoil.controls.waiting import Waits
 from hydrofoil.controls.where import check_resources
 from hydrofoil.request import ADMIN
-from hydrofoil.server.kubeconfig import of_token
+from hydrofoil.server.kubeconfig_file import Credentials, of_token
 from hydrofoil.server.memory import Pipe, ask
 from hydrofoil.server.part import Core
+from hydrofoil.storage.errors import Unsupported
 
 
 class Running(NamedTuple):
@@ -26,14 +29,8 @@ class Running(NamedTuple):
     """Wait until the controllers have processed all writes."""
     reach: Callable[[str], tuple[str, str | None]]
     """Return the URL and the authority for the kubeconfig of a user."""
-
-
-class Credentials(NamedTuple):
-    """The token of a user, and the URL and the authority for its kubeconfig."""
-
-    token: str
-    url: str
-    ca: str | None
+    disconnect: Callable[[asyncio.BaseTransport | None], None]
+    """Break the connections of all clients but for one that is kept."""
 
 
 class Controlling:
@@ -43,7 +40,9 @@ class Controlling:
         self._running = running
         self._guests = guests
         self._core = core
+        self._kinds = Kinds(core.catalog, core.listeners)
         self.waits = Waits(core.registry, core.hub, core.listeners)
+        self.objects = ObjectClient(self.ask, core.registry, running.settle)
 
     @property
     def admin(self) -> str:
@@ -62,15 +61,30 @@ class Controlling:
         }
         return await ask(running.dial, method, target, headers, body)
 
-    async def apply(self, documents: Iterable[Document], namespace: str | None) -> list[dict[str, Any]]:
-        """Apply objects; return them once they are served. Raise ApiError that names their origin."""
-        made = await apply_objects(self.ask, self._core.catalog, documents, namespace)
-        await self._running.settle()
+    async def apply(
+        self, documents: Iterable[Document], namespace: str | None, status: bool = False
+    ) -> list[dict[str, Any]]:
+        """Apply objects, maybe with their status; return them once they are served.
+
+        Raise ApiError that names their origin.
+        """
+        settle = self._running.settle
+        made = await apply_objects(self.ask, self._kinds.find, documents, namespace, settle, status=status)
+        await settle()
         return made
 
     def check_resources(self, given: Any) -> None:
         """Raise ValueError for a resource that is not served under that name."""
         check_resources(self._core.catalog, given)
+
+    def restart(self, kept: asyncio.BaseTransport | None = None) -> None:
+        """Break connections, and forget the history: a client sees a server that has started again.
+
+        The connection of the test is kept, if it asks for this over HTTP.
+        """
+        self._running.disconnect(kept)
+        with suppress(Unsupported):
+            self._core.storage.compact()
 
     def user(self, name: str, groups: Sequence[str]) -> dict[str, Any]:
         """Return the headers and the kubeconfig of a user."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -102,9 +102,3 @@ class Kubeconfigs:
 def reachable(url: str) -> str:
     """Return the URL for clients, which do not connect to the address that stands for all."""
     return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-
-
-def of_token(url: str, ca: str | None, name: str, token: str) -> dict[str, Any]:
-    """Return the kubeconfig of a user with a token; `ca` is the authority of the server, in PEM."""
-    cluster = cluster_of(url, None if ca is None else ca.encode())
-    return kubeconfig(cluster, {"token": token}, name, namespace="default")

@@ -9,7 +9,7 @@ import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -26,6 +26,14 @@ Config = dict[str, Any]
 def cluster_of(url: str, ca: bytes | None) -> Config:
     """Return the cluster of a server; `ca` is its authority, in PEM."""
     return {"server": url} if ca is None else {"server": url, "certificate-authority-data": b64encode(ca).decode()}
+
+
+class Credentials(NamedTuple):
+    """The token of a user, and the URL and the authority for its kubeconfig."""
+
+    token: str
+    url: str
+    ca: str | None
 
 
 def kubeconfig(cluster: Config, user: Config, name: str = NAME, **context: str) -> Config:
@@ -148,3 +156,9 @@ def replace(path: Path, data: bytes, former: os.stat_result | None) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def of_token(url: str, ca: str | None, name: str, token: str) -> dict[str, Any]:
+    """Return the kubeconfig of a user with a token; `ca` is the authority of the server, in PEM."""
+    cluster = cluster_of(url, None if ca is None else ca.encode())
+    return kubeconfig(cluster, {"token": token}, name, namespace="default")

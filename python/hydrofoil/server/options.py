@@ -13,6 +13,7 @@ from hydrofoil.options import (
     boolean,
     flag,
     integer,
+    once,
     one_of,
     parse_unsigned,
     period,
@@ -195,6 +196,25 @@ class ListenOptions(Options):
     """The time limit in seconds for the first request of a connection (apiserver `secure_serving.go`)."""
     idle_timeout: float = 90.0
     """The time limit in seconds for the next request of a connection (the same); no less than the former."""
+
+
+class ManifestOptions(Options):
+    """Objects at the start."""
+
+    manifests: Texts = flag(
+        "--manifests",
+        Texts(),
+        once,
+        "apply this file or folder of YAML and JSON before the server is ready; may be repeated",
+        value="PATH",
+    )
+    watch_manifests: bool = flag(
+        "--watch-manifests",
+        False,
+        boolean,
+        "also apply what changes in these files, and delete what it applied and no file has any more",
+        value="BOOL",
+    )
 
 
 class LifeOptions(Options):

@@ -12,8 +12,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from hydrofoil.clock import Clock
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server, StartError
+from hydrofoil.server.state_file import StateFile
 
 INTERRUPTED = 130
 """The exit code after SIGINT."""
@@ -68,8 +70,16 @@ async def serve(config: Config) -> int:
     # All objects up to here live as long as the process: the garbage collector can skip them.
     gc.freeze()
     gc.enable()
-    report(standing(server))
-    await stopping.wait()
+    state = StateFile()
+    try:
+        # Before the line: who has read it finds the server by `hydrofoil ls`.
+        with contextlib.suppress(OSError):
+            await asyncio.to_thread(state.write, server, Clock().now())
+        report(standing(server))
+        await stopping.wait()
+    finally:
+        # Commands mean it no longer.
+        state.remove()
     await server.stop()
     return INTERRUPTED if interrupts else 0
 

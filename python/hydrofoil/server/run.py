@@ -142,13 +142,28 @@ class Server:
         app = App(core, listener, certificates, reach, self.controls, found)
         self._ends.push_async_callback(app.close)
         self.app = app
-        await app.start()
+        if config.manifests:
+            await self._start_with(app, config.watch_manifests)
+        else:
+            await app.start()
         if kubeconfigs is not None:
             self.kubeconfig, self.current_context = await kubeconfigs.write()
         if self.controls is not None and self.guests is not None:
             await self.settle()
             self.controls.ready(storage, app.follow_at_once, self.settle)
         self._serving = True
+
+    async def _start_with(self, app: App, watch: bool) -> None:
+        """Start, and apply the manifests; health says that the server is not ready before. Raise StartError."""
+        from hydrofoil.server.manifests import CHECK, Manifests
+
+        manifests = Manifests(app.core, partial(app.connect, own=True), self.settle)
+        app.health.add(CHECK, lambda: manifests.problem, "shutdown")
+        await app.start()
+        await manifests.apply()
+        if watch:
+            manifests.follow()
+            self._ends.push_async_callback(manifests.close)
 
     def _kubeconfigs(self, site: Site, certificates: Certificates) -> Kubeconfigs | None:
         """Return the kubeconfigs, if anybody asks for one: other servers start without the module."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from hydrofoil.controls.documents import Source, resolve_path
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
 from hydrofoil.testing.caller import Caller
 from hydrofoil.testing.clock import Clock
-from hydrofoil.testing.core import Facts
+from hydrofoil.testing.facts import Facts
 from hydrofoil.testing.faults import Faults
 from hydrofoil.testing.options import check
 from hydrofoil.testing.requests import Journal
@@ -30,6 +31,8 @@ class Base:
         self._facts: Facts | None = None
         self.files = Folder()
         """The kubeconfigs that were asked for."""
+        self.folder: Path | None = None
+        """The folder at which relative paths begin: in pytest that of the test, otherwise the working folder."""
         self._users = 0
         self.users: dict[str, Account] = {}
         """The users that a marker of the pytest plug-in names."""
@@ -40,6 +43,11 @@ class Base:
         self.clock = Clock(caller)
         self.faults = Faults(caller)
         self.requests = Journal(caller)
+
+    def resolve(self, sources: Sequence[Source]) -> list[Source]:
+        """Return sources whose paths are absolute: the server may run in a process with another working folder."""
+        folder = (self.folder or Path()).absolute()
+        return [resolve_path(source, folder) for source in sources]
 
     def _end(self) -> None:
         self._facts = None
@@ -120,6 +128,13 @@ class Base:
     def reset(self) -> None:
         """Return to the state at readiness, without faults and requests, at real time, with the seed from its start."""
         self.caller.settled("reset")
+
+    def restart(self) -> None:
+        """Restart, as clients see it: connections break, and older versions and continue tokens are 410.
+
+        The address, objects, users, faults, requests and the time stay. `faults.add("down")` keeps it away for a while.
+        """
+        self.caller.settled("restart")
 
     def compact(self) -> None:
         """End the history now: older versions and continue tokens are 410, open watches go on."""

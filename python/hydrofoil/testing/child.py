@@ -9,11 +9,11 @@ import os
 import pickle
 import signal
 import socket
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from hydrofoil import __version__
 from hydrofoil.testing import wire
 from hydrofoil.testing.core import Core
 from hydrofoil.testing.options import parse
@@ -61,6 +61,8 @@ class Child:
             self._writer.write(wire.pack((number, *answer)))
 
     async def _called(self, name: str, given: tuple[Any, ...]) -> Any:
+        if name == "version":
+            return __version__
         if name == "start":
             self._core = Core(parse(given[0]))
             return await self._core.start()
@@ -87,11 +89,16 @@ async def serve(descriptor: int, parent: int) -> None:
 @contextlib.contextmanager
 def watch_parent(parent: int, gone: Callable[[], None]) -> Iterator[None]:
     """Call `gone` when the parent ends: other processes that it forked may keep the other end of the socket open."""
+    descriptor = -1
     try:
+        # The command of another environment may have a program in between.
         descriptor = os.pidfd_open(parent)
+    except ProcessLookupError:
+        gone()
     except (AttributeError, OSError):
-        # Not on Linux, or it has gone already.
-        descriptor = -1
+        # Not on Linux.
+        if os.getppid() != parent:
+            gone()
     loop = asyncio.get_running_loop()
 
     def ended() -> None:
@@ -100,8 +107,6 @@ def watch_parent(parent: int, gone: Callable[[], None]) -> Iterator[None]:
 
     if descriptor >= 0:
         loop.add_reader(descriptor, ended)
-    if os.getppid() != parent:
-        gone()
     try:
         yield
     finally:
@@ -110,10 +115,10 @@ def watch_parent(parent: int, gone: Callable[[], None]) -> Iterator[None]:
             os.close(descriptor)
 
 
-def main() -> None:
-    """Serve the parent; its interrupts are its own."""
+def main(words: Sequence[str]) -> None:
+    """Serve the parent, by descriptor and process id; its interrupts are its own."""
     import uvloop
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(int(sys.argv[1]), int(sys.argv[2])))
+        runner.run(serve(*map(int, words)))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hydrofoil import engine
 from hydrofoil.authentication.guests import Guests
@@ -21,33 +21,16 @@ from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import within
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
-from hydrofoil.server.controlling import Controlling, Credentials
+from hydrofoil.server.controlling import Controlling
+from hydrofoil.server.kubeconfig_file import Credentials
 from hydrofoil.server.run import Server as Running
 from hydrofoil.server.run import StartError
 from hydrofoil.storage.local import LocalLog
+from hydrofoil.testing.facts import Facts, FaultState
 from hydrofoil.testing.options import Given
 from hydrofoil.testing.silence import SILENCE
 
 Difference = tuple[str, bytes | None, bytes | None]
-
-
-class Facts(NamedTuple):
-    """The properties of a server that has started."""
-
-    url: str
-    host: str
-    port: int
-    ca: str | None
-    admin: Credentials
-
-
-class FaultState(NamedTuple):
-    """A fault as a test sees it."""
-
-    number: int
-    seen: int
-    hits: int
-    text: str
 
 
 def begin_state(snapshot: Any) -> engine.Checkpoint | None:
@@ -137,12 +120,20 @@ class Core:
         """Return the credentials of a user."""
         return self.controlling.account(name, groups)
 
-    async def apply(self, sources: Sequence[Source], namespace: str | None) -> list[dict[str, Any]]:
+    async def apply(self, sources: Sequence[Source], namespace: str | None, status: bool) -> list[dict[str, Any]]:
         """Apply objects. Raise ApiError that names the file and the document, OSError for files."""
         documents = (
             await asyncio.to_thread(gather_documents, sources) if _has_files(sources) else gather_documents(sources)
         )
-        return await self.controlling.apply(documents, namespace)
+        return await self.controlling.apply(documents, namespace, status)
+
+    async def act(self, name: str, *given: Any) -> Any:
+        """Return the result of a method of `ObjectClient`. Raise ApiError and ValueError."""
+        return await getattr(self.controlling.objects, name)(*given)
+
+    def restart(self) -> None:
+        """Let clients see a server that has started again."""
+        self.controlling.restart()
 
     async def wait_for(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""

@@ -17,7 +17,7 @@ from hydrofoil.controls.moments import moment
 from hydrofoil.go_text import quote
 from hydrofoil.options import Flag, Refused, Texts, flags, texts
 from hydrofoil.server.config import ROOMS, Config
-from hydrofoil.server.run import StartError
+from hydrofoil.server.listening import StartError
 
 OWN = ("seed", "clock", "snapshot", "config")
 """The options that are no flags of a room; `config` is a file of flags, as the command line's."""
@@ -79,6 +79,8 @@ def _problem(given: Given) -> str:
         return "--data-dir and --etcd-servers exclude each other: objects are in one place"
     if bool(config.etcd_certfile) != bool(config.etcd_keyfile):
         return "--etcd-certfile and --etcd-keyfile are given together"
+    if config.watch_manifests and not config.manifests:
+        return "watch_manifests= is for the files of manifests="
     if given.snapshot is not None and (config.data_dir or config.etcd_servers):
         return "snapshot= is for a server that keeps its objects in memory"
     return ""

@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     helps = {
         "options": "flags of `hydrofoil serve` for the servers of tests",
         "manifests": "files and folders that are applied to each server once a session",
-        "mode": "where servers run: thread or process",
+        "mode": "where servers run: thread or process (with HYDROFOIL=PATH one of another environment)",
         "report": "the number of requests in the report of a failed test",
         "strict_faults": "true: a fault that no request matches fails its test, instead of a warning",
     }
@@ -89,9 +89,9 @@ def _hydrofoil_servers(request: pytest.FixtureRequest, hydrofoil_options: dict[s
         words = [path for word in shlex.split(manifests) for path in word.split(os.pathsep)]
         manifests = [config.invocation_params.dir / path for path in words]
     options = {**flags_of(setting(config, "options") or ""), **hydrofoil_options}
-    servers = SessionServers(
-        options, [Path(path) for path in manifests], in_process=setting(config, "mode") == "process"
-    )
+    # A command of another environment cannot run in a thread of this one.
+    mode = setting(config, "mode") or ("process" if os.environ.get("HYDROFOIL", "").strip() else "thread")
+    servers = SessionServers(options, [Path(path) for path in manifests], in_process=mode == "process")
     yield servers
     servers.stop()
 
@@ -179,14 +179,15 @@ def hydrofoil_kubeconfig(hydrofoil: RemoteServer, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.fixture
-def hydrofoil_factory() -> Iterator[Callable[..., RemoteServer]]:
+def hydrofoil_factory(
+    request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers
+) -> Iterator[Callable[..., RemoteServer]]:
     """Yield a function that starts servers with options; they stop with the test."""
-    from hydrofoil import Server
-
     made: list[RemoteServer] = []
 
     def start(**options: Any) -> RemoteServer:
-        server = Server.in_thread(**options).start()
+        server = _hydrofoil_servers.new(options).start()
+        server.folder = request.path.parent
         made.append(server)
         return server
 

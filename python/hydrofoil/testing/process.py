@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -11,14 +12,20 @@ from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
+from pathlib import Path
 from typing import Any, Self
 
-from hydrofoil.server.run import StartError
+from hydrofoil import __version__
+from hydrofoil.server.listening import StartError
 from hydrofoil.testing import wire
 from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.snapshot import own_state
 
 STOP_SECONDS = 10.0
+VARIABLE = "HYDROFOIL"
+"""The variable with the command of another environment, as the helpers in other languages read it."""
+CHILD = "--child-of-test"
+"""The word by which that command serves a test (`cli/main.py`)."""
 
 
 class InProcess:
@@ -143,20 +150,22 @@ class ProcessServer(RemoteServer):
                 return self
             here, there = socket.socketpair()
             with there:
-                process = subprocess.Popen(
-                    [sys.executable, "-P", "-c", _program(), str(there.fileno()), str(os.getpid())],
-                    pass_fds=[there.fileno()],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
+                try:
+                    process = _begin([str(there.fileno()), str(os.getpid())], there.fileno())
+                except StartError:
+                    here.close()
+                    raise
             calls = InProcess(here)
             try:
+                if other_environment():
+                    _check_version(calls)
                 facts = calls.call("start", own_state(self._options))
             except BaseException as e:
                 _end(calls, process)
                 if isinstance(e, RuntimeError):
-                    raise StartError(str(e)) from None
+                    other = other_environment()
+                    why = f"{other} has ended, and serves no test ({VARIABLE} names the command of hydrofoil)"
+                    raise StartError(why if other else str(e)) from None
                 raise
             self._process, self._calls = process, calls
             self._begin(calls, facts)
@@ -177,11 +186,41 @@ class ProcessServer(RemoteServer):
         return self._calls.begin(name, *given)
 
 
+def other_environment() -> str:
+    """Return the command of hydrofoil in another environment; empty for this one."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
+def _begin(words: list[str], descriptor: int) -> subprocess.Popen[bytes]:
+    """Return the process of a server. Raise StartError if there is no such program."""
+    line = [sys.executable, "-P", "-c", _program(), *words]
+    if other := other_environment():
+        command = shlex.split(other)
+        if Path(command[0]).is_dir():
+            # A virtual environment.
+            command[0] = str(Path(command[0]) / "bin" / "hydrofoil")
+        line = [*command, CHILD, *words]
+    nothing = subprocess.DEVNULL
+    try:
+        return subprocess.Popen(line, pass_fds=[descriptor], stdin=nothing, stdout=nothing, stderr=nothing)
+    except OSError as e:
+        raise StartError(f"cannot start {line[0]}: {e.strerror} ({VARIABLE} names the command)") from None
+
+
+def _check_version(calls: InProcess) -> None:
+    """Raise StartError if the command is of another version: it would send what this one cannot read."""
+    found = calls.call("version")
+    if found != __version__:
+        raise StartError(
+            f"{VARIABLE} is hydrofoil {found}, and this environment has {__version__}: install one in both"
+        )
+
+
 def _program() -> str:
     """Return the program of the child: it finds modules where its parent does, after those of the interpreter."""
     paths = [path for path in sys.path if path]
     found = f"sys.path += [path for path in {paths!r} if path not in sys.path]"
-    return f"import sys; {found}; from hydrofoil.testing.child import main; main()"
+    return f"import sys; {found}; from hydrofoil.testing.child import main; main(sys.argv[1:])"
 
 
 def _end(calls: InProcess, process: subprocess.Popen[bytes]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -13,23 +14,23 @@ from hydrofoil.controls.conditions import Condition, State, check_condition, con
 from hydrofoil.controls.documents import Source
 from hydrofoil.controls.waiting import WaitTimeout, remember, split
 from hydrofoil.testing.base import Base
+from hydrofoil.testing.objects import AwaitableObjectCalls, ObjectCalls
 
 
-class Aio:
+class Aio(AwaitableObjectCalls):
     """The calls that may take long, to be awaited in any loop."""
 
     def __init__(self, server: RemoteServer) -> None:
         self._server = server
 
-    async def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
-        """Apply objects, as `apply` of the server."""
-        applied: list[dict[str, Any]] = await asyncio.wrap_future(self._server.begin("apply", sources, namespace))
-        return applied
+    async def _act(self, name: str, *given: Any) -> Any:
+        return await asyncio.wrap_future(self._server.begin(name, *given))
 
-    async def wait_for(
-        self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
-    ) -> State:
-        """Wait for a state, as `wait_for` of the server; the condition is called in this loop."""
+    def resolve(self, sources: Sequence[Source]) -> list[Source]:
+        """Return sources whose paths are absolute."""
+        return self._server.resolve(sources)
+
+    async def _wait(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         wait = Wait(self._server, object, condition, namespace, timeout)
         try:
             while not wait.done:
@@ -106,8 +107,11 @@ class Wait:
             self._server.caller.post("close_wait", self._number)
 
 
-class RemoteServer(Base):
+class RemoteServer(Base, ObjectCalls):
     """A server in a thread or process of its own."""
+
+    __test__ = False
+    """pytest takes it for no test, under its public name `TestServer`."""
 
     @abstractmethod
     def start(self) -> Self:
@@ -131,24 +135,13 @@ class RemoteServer(Base):
 
     @property
     def aio(self) -> Aio:
-        """Return `apply` and `wait_for` to be awaited."""
+        """Return the calls about objects, `apply` and `wait_for`, to be awaited."""
         return Aio(self)
 
-    def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
-        """Apply files, folders, dicts or lists of dicts on the server; return the objects once all are served.
+    def _act(self, name: str, *given: Any) -> Any:
+        return result(self.begin(name, *given))
 
-        Raise ApiError that names the file and the document.
-        """
-        applied: list[dict[str, Any]] = result(self.begin("apply", sources, namespace))
-        return applied
-
-    def wait_for(
-        self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
-    ) -> State:
-        """Return an object such as `deployments.apps/web` once it meets a condition; None once it is deleted.
-
-        Raise WaitTimeout after seconds of real time, RuntimeError in a running loop, which it would block.
-        """
+    def _wait(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         refuse_in_loop()
         wait = Wait(self, object, condition, namespace, timeout)
         try:

@@ -9,6 +9,7 @@ from typing import Any, overload
 from hydrofoil.controls.record import Record
 from hydrofoil.controls.where import check_names, matches
 from hydrofoil.testing.caller import Caller
+from hydrofoil.testing.table import table_of
 
 WRITES = frozenset(("create", "update", "patch", "delete", "deletecollection"))
 
@@ -71,6 +72,10 @@ class Requests(Sequence[Record]):
         if given:
             return sum(record in given for record in self._records())
         return len(self.of(**where))
+
+    def table(self) -> str:
+        """Return the requests as a table to be read; columns that are empty in all of them are left out."""
+        return table_of(self._records())
 
     def by_resource(self) -> Counter[str]:
         """Return the number of requests by resource."""

@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hydrofoil.controls.conditions import Condition, State
-from hydrofoil.controls.documents import Source
 from hydrofoil.testing.base import Base
 from hydrofoil.testing.core import Core
 from hydrofoil.testing.direct import Direct
+from hydrofoil.testing.objects import AwaitableObjectCalls
 from hydrofoil.testing.options import parse
 from hydrofoil.testing.snapshot import own_state
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hydrofoil.testing.thread import ThreadServer
 
 
-class Server(Base):
+class Server(Base, AwaitableObjectCalls):
     """A server in the caller's loop: `async with Server() as server`."""
 
     def __init__(self, **options: Any) -> None:
@@ -84,20 +84,10 @@ class Server(Base):
             raise RuntimeError("the server is not running")
         return self._direct
 
-    async def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
-        """Apply files, folders, dicts or lists of dicts on the server; return the objects once all are served.
+    async def _act(self, name: str, *given: Any) -> Any:
+        return await self._calls().awaited(getattr(self.core, name)(*given))
 
-        Raise ApiError that names the file and the document.
-        """
-        return await self._calls().awaited(self.core.apply(sources, namespace))
-
-    async def wait_for(
-        self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
-    ) -> State:
-        """Return an object such as `deployments.apps/web` once it meets a condition; None once it is deleted.
-
-        Raise WaitTimeout after seconds of real time.
-        """
+    async def _wait(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         return await self._calls().awaited(self.core.wait_for(object, condition, namespace, timeout))
 
     def _connect(self) -> Callable[[asyncio.BaseProtocol], asyncio.Transport]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hydrofoil import Server
 from hydrofoil.testing.options import OF_MARKERS
 from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.report import Seen, sections
@@ -54,7 +53,7 @@ class SessionServers:
         key = repr(sorted(given.items(), key=lambda item: item[0]))
         server = self._servers.get(key)
         if server is None:
-            server = Server.in_process(**given) if self._in_process else Server.in_thread(**given)
+            server = self.new(given)
         if not server.runs:
             # A test may have stopped it, or killed its process.
             server.stop()
@@ -63,6 +62,16 @@ class SessionServers:
             if self._manifests:
                 server.apply(*self._manifests)
         return server
+
+    def new(self, options: dict[str, Any]) -> RemoteServer:
+        """Return a server, which has not started; only one in this process loads the libraries of servers."""
+        if self._in_process:
+            from hydrofoil.testing.process import ProcessServer
+
+            return ProcessServer(options)
+        from hydrofoil.testing.thread import ThreadServer
+
+        return ThreadServer(options)
 
     def use(self, marked: Mapping[str, Any], folder: Path) -> Used:
         """Return the server for a test with a marker; paths in it start at a folder."""
@@ -95,6 +104,7 @@ class Used:
         self._before = Snapshot(server.caller, number, revision)
         server.users = {}
         server.files.renew()
+        server.folder = self._folder
         sources = [*self._sources("crds"), *self._sources("manifests")]
         if sources:
             server.apply(*sources)
@@ -105,12 +115,12 @@ class Used:
             server.faults.add(**fault)
 
     def _sources(self, key: str) -> list[Any]:
-        given = _several(self._marked.get(key), str | os.PathLike | dict)
-        return [source if isinstance(source, dict | list) else self._folder / source for source in given]
+        return list(_several(self._marked.get(key), str | os.PathLike | dict))
 
     def end(self) -> None:
         """Return to the state before the test."""
         before, self._before = self._before, None
+        self.server.folder = None
         if before is not None and self.server.runs:
             self.unmatched = self.server.caller.call("unmatched_faults")
             self._seen = Seen(*self.server.caller.call("end_test", before.number_for(self.server.caller)))

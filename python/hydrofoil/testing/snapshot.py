@@ -7,7 +7,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from hydrofoil.server.run import StartError
+from hydrofoil.server.listening import StartError
 from hydrofoil.testing.caller import Caller
 
 

@@ -8,12 +8,9 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hydrofoil.server.kubeconfig import of_token
-
-if TYPE_CHECKING:
-    from hydrofoil.server.controlling import Credentials
+from hydrofoil.server.kubeconfig_file import Credentials, of_token
 
 
 class Folder:

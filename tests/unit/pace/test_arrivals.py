@@ -123,7 +123,8 @@ async def test_a_turn_that_fails_holds_no_request_for_ever(what: str, caplog: py
     """A fault of the clock, or of the end of a turn, is one turn's: those that wait begin in the next."""
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     requests = Requests()
-    working, failed = getattr(requests, what), []
+    working = getattr(requests, what)
+    failed: list[str] = []
 
     def fail() -> float | None:
         if not failed:

@@ -51,6 +51,25 @@ def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> F
     return meet
 
 
+def outage(present: Faults) -> Filter:
+    """Break the connection of each request while the server is down by a fault, before anything looks at it."""
+
+    def meet(context: Context, inner: Handler) -> Awaitable[Answer]:
+        if not len(present) or own(context):
+            return inner(context)
+        fault = present.down(Subject(context.info, "", context.headers.get("User-Agent", "")))
+        if fault is None or not fault.act():
+            return inner(context)
+        _name(context, fault)
+        return _refuse(context)
+
+    return meet
+
+
+async def _refuse(context: Context) -> Answer:
+    raise _break_connection(context)
+
+
 async def _apply_faults(
     context: Context, inner: Handler, present: Faults, journal: Journal, clock: Clock, chance: Chance
 ) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from hydrofoil.answer import Answer
@@ -10,11 +11,15 @@ from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.filters.authentication import Login
 from hydrofoil.endpoints.filters.authentication import authentication as authenticate
 from hydrofoil.endpoints.filters.authorization import authorization as authorize
 from hydrofoil.endpoints.filters.impersonation import impersonation
 from hydrofoil.endpoints.route import missing
+from hydrofoil.endpoints.wire import is_own
 from hydrofoil.errors import method_not_allowed, no_such_resource
+from hydrofoil.headers import AUTHORIZATION
+from hydrofoil.request import ADMIN, Incoming, User
 from hydrofoil.server.chain import Place
 from hydrofoil.server.config import Config
 from hydrofoil.server.listening import is_local
@@ -95,11 +100,26 @@ def authentication(core: Core, authorization: Authorization, audit: Audit | None
         feature=found,
         start=found.start,
         close=found.close,
-        filters={Place.AUTHENTICATION: authenticate(found.login, refused, core.metrics.attempts)},
+        filters={
+            Place.AUTHENTICATION: authenticate(
+                trust_own(found.login) if core.config.manifests else found.login, refused, core.metrics.attempts
+            )
+        },
         paths={"/.well-known/": answer, "/openid/": answer},
         collectors=lambda: [TokenUses(found.counts), *found.collectors],
         snapshots=[lambda: Credentials(*found.credentials())],
     )
+
+
+def trust_own(login: Login) -> Login:
+    """Return a login that takes requests of the server itself without credentials for the administrator's."""
+
+    def identify(request: Incoming) -> User | Awaitable[User]:
+        if isinstance(request, Context) and is_own(request) and not request.headers.get(AUTHORIZATION, ""):
+            return ADMIN
+        return login(request)
+
+    return identify
 
 
 async def answer_issuer(context: Context, issuer: Documents) -> Answer:

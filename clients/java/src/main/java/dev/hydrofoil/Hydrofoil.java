@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -19,11 +20,14 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** A Kubernetes API server for tests: it is reset, broken on purpose, and shows its requests. */
 public final class Hydrofoil implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static final List<String> SUFFIXES = List.of(".yaml", ".yml", ".json");
+  private static final String RULE = "a text is a manifest if it has a line break or ': ', or begins with '{' or '['";
 
   private final Process process;
   private final Path folder;
@@ -73,6 +77,11 @@ public final class Hydrofoil implements AutoCloseable {
     call("POST", "/reset", "");
   }
 
+  /** Break all connections and end the history, as clients see it of a restart; address, objects and users stay. */
+  public void restart() {
+    call("POST", "/restart", "");
+  }
+
   /** Return the id of the present state. */
   public String snapshot() {
     return call("POST", "/snapshots", "").get("id").asText();
@@ -117,9 +126,44 @@ public final class Hydrofoil implements AutoCloseable {
     return found;
   }
 
-  /** Apply objects in YAML or JSON. */
+  /**
+   * Apply objects in YAML or JSON. A text with a line break or {@code ": "}, or that begins with <code>{</code> or {@code [},
+   * is a manifest; any other is the path of a file or a folder, which begins at the working folder.
+   */
   public void apply(String manifests) {
-    call("POST", "/apply", manifests);
+    if (isManifest(manifests)) {
+      call("POST", "/apply", manifests);
+    } else {
+      apply(Path.of(manifests));
+    }
+  }
+
+  /** Apply the objects of a file, or of all files in a folder and below it. */
+  public void apply(Path path) {
+    if (!Files.exists(path)) {
+      throw new IllegalArgumentException("\"" + path + "\" is no file or folder, and no manifest (" + RULE + ")");
+    }
+    List<String> texts = new ArrayList<>();
+    try (Stream<Path> found = Files.walk(path)) {
+      for (Path file : found.sorted().filter(each -> each.equals(path) || hasSuffix(each)).toList()) {
+        if (Files.isRegularFile(file)) {
+          texts.add(Files.readString(file));
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    String origin = URLEncoder.encode(path.toString(), StandardCharsets.UTF_8);
+    call("POST", "/apply?origin=" + origin, String.join("\n---\n", texts));
+  }
+
+  private static boolean isManifest(String text) {
+    String begin = text.stripLeading();
+    return text.contains("\n") || text.contains(": ") || begin.startsWith("{") || begin.startsWith("[");
+  }
+
+  private static boolean hasSuffix(Path path) {
+    return SUFFIXES.stream().anyMatch(path.getFileName().toString()::endsWith);
   }
 
   /** Return an object such as {@code deployments.apps/web} once it meets a condition. */

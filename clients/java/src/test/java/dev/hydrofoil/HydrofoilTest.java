@@ -11,12 +11,14 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
 @ExtendWith(HydrofoilExtension.class)
 class HydrofoilTest {
@@ -36,6 +38,7 @@ class HydrofoilTest {
     assertEquals("ConfigMap", found.get("kind").asText());
     assertEquals(200, status(server, MAPS + "/a"));
     assertEquals(1, server.restore(before));
+    server.restart();
     assertEquals(404, status(server, MAPS + "/a"));
   }
 
@@ -70,5 +73,22 @@ class HydrofoilTest {
     AssertionError error = assertThrows(AssertionError.class, () -> server.addFault("nothing", Map.of()));
     assertTrue(error.getMessage().contains("nothing"), error.getMessage());
     assertTrue(server.user("bob", "dev").at("/headers/Authorization").asText().startsWith("Bearer "));
+  }
+
+  @Test
+  void aTextIsAManifestOrAPathByItsForm(Hydrofoil server, @TempDir Path folder) throws Exception {
+    Files.createDirectory(folder.resolve("b"));
+    Files.writeString(folder.resolve("a.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    Files.writeString(
+        folder.resolve("b/b.json"), "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"b\"}}");
+    Files.writeString(folder.resolve("notes.txt"), "no manifest");
+    server.apply(folder.toString());
+    server.apply(folder.resolve("a.yaml"));
+    server.apply("[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"}}]");
+    for (String name : List.of("a", "b", "c")) {
+      assertEquals(200, status(server, MAPS + "/" + name));
+    }
+    Exception error = assertThrows(IllegalArgumentException.class, () -> server.apply("nowhere.yaml"));
+    assertTrue(error.getMessage().contains("is no file or folder, and no manifest"), error.getMessage());
   }
 }

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from hydrofoil.endpoints import connection as module
+from hydrofoil.endpoints.known_heads import KnownHeads
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.hooks import MAPS, MUTATING, Hook, hooking
@@ -222,3 +223,18 @@ async def test_a_request_that_waits_ends_with_its_client(client: Client, waiting
         # Without its cancellation the webhook would hold it.
         while any("EagerTask" in repr(task.get_coro()) for task in asyncio.all_tasks()):
             await asyncio.sleep(0)
+
+
+async def test_what_cannot_be_looked_up_is_parsed(
+    client: Client, parsed: Parsed, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert b" 200 " in await client.ask("GET /version")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(KnownHeads, "request", fail)
+    parsed.take()
+    assert b" 200 " in await client.ask("GET /version")
+    assert parsed.take() == 1
+    assert "a head was not looked up" in caplog.text

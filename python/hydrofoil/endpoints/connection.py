@@ -189,7 +189,12 @@ class Connection(web.RequestHandler):
         heads = self.known_heads
         if heads is None:
             return False
-        request = heads.request(self, data)
+        try:
+            request = heads.request(self, data)
+        except FAULTS:
+            # The parser reads what cannot be looked up.
+            LOG.exception("a head was not looked up")
+            return False
         if request is None:
             self._whole = data
             return False

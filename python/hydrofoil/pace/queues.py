@@ -88,8 +88,8 @@ class CallQueue(Share):
             call()
         finally:
             seconds = stopwatch() - begun
-            self._turn.set_aside(seconds)
             self._spent += seconds
+            self._turn.set_aside(seconds)
 
     def defer(self, call: Call) -> None:
         """Run a call in a later turn, behind all that wait."""

@@ -66,9 +66,11 @@ def check(path: Path, *program: str) -> tuple[int, str]:
 
 
 def pages() -> list[str]:
-    """Return the tests of the tutorial and the examples of the page on Python, with the types that they leave out."""
+    """Return the tests of the tutorial and the examples of pages, with the types that they leave out."""
     found = TUTORIAL.findall((ROOT / "docs" / "tutorial.md").read_text())
-    found += BLOCK.findall((ROOT / "docs" / "testing" / "python.md").read_text())
+    written = [ROOT / "docs" / "testing" / "python.md", *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+    for page in written:
+        found += BLOCK.findall(page.read_text())
     tests = [TEST.sub(typed, text) for text in found]
     return [f"from hydrofoil.testing import TestServer\n\n\n{text}" if "TestServer" in text else text for text in tests]
 

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: archive bounds changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -198,6 +198,11 @@ workflows: ## The workflows of GitHub, by actionlint (needs go)
 
 tutorial: ## Every command of README and of the tutorial, with the wheel in DIST
 	$(RELEASE)/bin/python -m tools.tutorial README.md docs/tutorial.md \
+	  --install "hydrofoil=$$(echo $(abspath $(DIST))/*manylinux_2_28_$$(uname -m).whl)"
+
+first: ## The first test in Python, Go and JavaScript as its page says, each in under two minutes, with the wheel in DIST
+	SOURCES=$(CURDIR) GOCACHE=$(CURDIR)/.cache/go-first $(RELEASE)/bin/python -m tools.tutorial --within 120 \
+	  docs/how-to/python.md docs/how-to/go.md docs/how-to/javascript.md \
 	  --install "hydrofoil=$$(echo $(abspath $(DIST))/*manylinux_2_28_$$(uname -m).whl)"
 
 SITE := .cache/mkdocs

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -82,8 +83,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pages", type=Path, nargs="+")
     parser.add_argument("--install", action="append", default=[], help="install TO where a page installs FROM")
+    parser.add_argument("--within", type=float, default=SECONDS, help="the seconds that each page may take")
     given = parser.parse_args()
-    return 1 if sum([differing(page, given.install) for page in given.pages]) else 0
+    failed = 0
+    for page in given.pages:
+        begun = time.monotonic()
+        failed += differing(page, given.install)
+        took = time.monotonic() - begun
+        print(f"{page}: {took:.0f} s")
+        failed += took > given.within
+    return 1 if failed else 0
 
 
 def differing(page: Path, installed: list[str]) -> int:

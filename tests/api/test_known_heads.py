@@ -200,6 +200,16 @@ async def waiting(client: Client, certificate: Certificate) -> AsyncIterator[tup
         gate.set()
 
 
+@pytest.mark.parametrize("line", ["Host", "Host: localhost\r\nbad header", "X-No-Host: a", "Host : localhost"])
+async def test_what_the_parser_rejects_is_rejected_again(server: Server, parsed: Parsed, line: str) -> None:
+    for _ in range(3):
+        other = await dial(server)
+        other.writer.write(f"GET /version HTTP/1.1\r\n{line}\r\n\r\n".encode())
+        assert (await other.reader.readline()).startswith(b"HTTP/1.1 400")
+        assert parsed.take() == 1
+        await other.close()
+
+
 async def test_input_behind_a_request_that_waits_is_answered_behind_it(
     client: Client, waiting: tuple[Hook, asyncio.Event], parsed: Parsed
 ) -> None:

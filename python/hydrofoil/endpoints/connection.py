@@ -56,6 +56,7 @@ PRIVATES = (
     "_payload_parser",
     "_process_keepalive",
     "_reading_paused",
+    "_request_handler",
     "_upgraded",
     "_waiter",
 )
@@ -371,8 +372,10 @@ class Connection(web.RequestHandler):
         else:
             if message.path[:1] != "/":
                 request._message = message._replace(path=origin_form(message.path))
-            if (whole := self._whole) is not None and self.known_heads is not None:
-                self.known_heads.keep(whole, message.headers)
+            whole, heads = self._whole, self.known_heads
+            # For input that the parser rejects, aiohttp answers an empty request by another handler.
+            if whole is not None and heads is not None and request_handler is self._request_handler:
+                heads.keep(whole, message.headers)
         self._whole = None
         return super()._handle_request(request, start_time, request_handler)
 

@@ -7,7 +7,7 @@ import sys
 from hydrofoil.bench.access import consent, find_access, target
 from hydrofoil.bench.failure import INTERRUPTED, WRONG
 from hydrofoil.bench.options import CleanOptions, LoadOptions
-from hydrofoil.bench.session import Session
+from hydrofoil.bench.session import Session, interruptible
 from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remains, remove_namespace, selector
 
 RESOURCES = ("configmaps", "pods", "serviceaccounts")
@@ -18,7 +18,7 @@ def run(options: CleanOptions) -> int:
     access = find_access(options)
     consent(access, options.yes)
     session = Session(target(access), LoadOptions(), "")
-    with session.interruptible():
+    with interruptible(session):
         workspace = Workspace(session)
         owned = [item for resource in RESOURCES for item in objects_of_benchmark(session, resource)]
         workspace.remove(owned)

@@ -18,6 +18,16 @@ def mend(status: int) -> str:
     return "the log of the server" if status >= 500 else "is this an API server?"
 
 
+def unreachable(why: str) -> tuple[str, str]:
+    """Return what is said of a server that gave no answer, and the mend."""
+    mend = "check the address"
+    if "certificate" in why:
+        mend = "--kubeconfig has the authority of a server; --insecure-skip-tls-verify accepts any"
+    elif "connection refused" in why.lower():
+        mend = "nothing listens there: start the server, or check the address"
+    return f"the server cannot be reached: {why}", mend
+
+
 class Stopped(Exception):
     """The reason, with its mend, and the exit code."""
 
@@ -26,3 +36,7 @@ class Stopped(Exception):
         self.what = what
         self.mend = mend
         self.code = code
+
+
+class Unreachable(Stopped):
+    """A server that gives no answer."""

@@ -6,7 +6,6 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +15,7 @@ from hydrofoil.cli.completed import Value, Words
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.cli.sources import Given, settle
 from hydrofoil.go_text import quote
+from hydrofoil.near import near
 from hydrofoil.options import Flag, flags
 
 CONFIG = "config"
@@ -128,8 +128,7 @@ class Command(click.Command):
         yield f"{word}{value}"
 
     def _unknown(self, name: str) -> NoReturn:
-        near = get_close_matches(name, [*self._valued, *self._bare, "--show-config"], 1)
-        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else "")
+        self._refuse(f"unknown flag: {name}", near(name, [*self._valued, *self._bare, "--show-config"]))
 
     def settings(self, ctx: click.Context) -> tuple[dict[str, Any], dict[str, Given]]:
         """Return the values of the flags, and the texts of those that are given anywhere. Raise Failure."""

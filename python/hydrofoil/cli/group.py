@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from click.shell_completion import CompletionItem
 from hydrofoil.cli.command import examples
 from hydrofoil.cli.completed import items
 from hydrofoil.cli.failure import Failure
+from hydrofoil.near import near
 
 WORDS = "hydrofoil.words"
 """The words of a command line."""
@@ -76,9 +76,8 @@ class Group(click.Group):
                 raise Failure(f"{args[0]}: a command is missing", f"{names}; {ctx.command_path} {args[0]} --help")
             if below:
                 args = [" ".join(args[:2]), *args[2:]]
-            near = get_close_matches(args[0], self._entries, 1)
             kind = "flag" if args[0].startswith("-") else "command"
-            raise Failure(f"no {kind} {args[0]!r}", f"{near[0]}?" if near else f"{ctx.command_path} --help")
+            raise Failure(f"no {kind} {args[0]!r}", near(args[0], self._entries) or f"{ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
     def _describe(self, ctx: click.Context, names: list[str]) -> None:

@@ -27,8 +27,9 @@ COMMANDS = {
     "data import": Entry(DATA, "hydrofoil.cli.data.commands", "make a data folder of lines of JSON"),
     "bench": Entry(MEASURING, "hydrofoil.cli.bench", "measure an API server and check each of its answers"),
     "bench compare": Entry(
-        MEASURING, "hydrofoil.cli.bench_compare", "compare results: ratios, noise, and what is not alike"
+        MEASURING, "hydrofoil.cli.bench_compare", "compare results, or servers in turn: ratios and noise"
     ),
+    "bench find": Entry(MEASURING, "hydrofoil.cli.bench_find", "find the highest rate that holds a bound"),
     "bench clean": Entry(MEASURING, "hydrofoil.cli.bench_clean", "remove what benchmarks that were killed have left"),
     "version": Entry(SHELL, "hydrofoil.cli.version", "print the versions of this program and of the API"),
     "doctor": Entry(SHELL, "hydrofoil.cli.doctor", "check this machine, and say what to mend"),

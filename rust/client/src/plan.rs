@@ -80,6 +80,12 @@ pub enum Part {
     List {
         /// Connections.
         readers: u32,
+        /// The query of the request, with its question mark.
+        #[serde(default)]
+        query: String,
+        /// Whether the list may be older than the newest state.
+        #[serde(default)]
+        old: bool,
     },
     /// List all objects in pages.
     Pages {
@@ -159,6 +165,9 @@ pub struct Plan {
     pub seconds: f64,
     /// Writes a second; 0 for as many as possible.
     pub rate: f64,
+    /// Lists, pages or starts of informers a second; 0 for as many as possible.
+    #[serde(default)]
+    pub read_rate: f64,
     /// The encoding of answers.
     pub encoding: Encoding,
     /// Whether answers may be packed.
@@ -189,6 +198,15 @@ impl Part {
 impl Plan {
     pub(crate) fn nanos(&self) -> u64 {
         clock::of_seconds(self.seconds)
+    }
+
+    /// The operations a second of a part; 0 for as many as possible.
+    pub(crate) fn rate_of(&self, part: usize) -> f64 {
+        match self.parts[part] {
+            Part::List { .. } | Part::Pages { .. } | Part::Informers { .. } => self.read_rate,
+            Part::Writes { .. } => self.rate,
+            _ => 0.0,
+        }
     }
 
     /// The path of the collection.

@@ -40,8 +40,6 @@ pub(crate) struct World {
     text: String,
     /// Agents that are ready for the measurement.
     pub(crate) opened: usize,
-    /// Operations that writers have begun, for their rate.
-    pub(crate) tickets: u64,
     /// Seeded objects that are begun.
     pub(crate) seeding: u32,
     /// Objects that have been removed, or are begun to be.
@@ -50,6 +48,8 @@ pub(crate) struct World {
     pub(crate) left: Vec<String>,
     pub(crate) skipped: Option<String>,
     pub(crate) reconnects: u64,
+    /// Whether the run ended because a connection could not be had or kept.
+    pub(crate) unreachable: bool,
     pub(crate) retries: u64,
     /// Whether the server sends initial events, once that is known.
     pub(crate) initial_events: Option<bool>,
@@ -75,13 +75,13 @@ impl World {
             known,
             text,
             opened: 0,
-            tickets: 0,
             seeding: 0,
             removing: 0,
             owned: Vec::new(),
             left: Vec::new(),
             skipped: None,
             reconnects: 0,
+            unreachable: false,
             retries: 0,
             initial_events: None,
             answer: None,
@@ -110,6 +110,26 @@ impl World {
         self.elapsed() >= self.plan.nanos() || self.skipped.is_some()
     }
 
+    /// When the next operation of a part is due: `held` is the time that its agent was given, until the answer.
+    pub(crate) fn ticket(&mut self, part: usize, held: &mut Option<u64>) -> Ticket {
+        let rate = self.plan.rate_of(part);
+        if rate <= 0.0 {
+            return Ticket::Due(self.now);
+        }
+        let due = if let Some(due) = *held {
+            due
+        } else {
+            let figures = &mut self.figures[part];
+            let due = figures.tickets as f64 / rate;
+            if due >= self.plan.seconds && figures.tickets > 0 {
+                return Ticket::Over;
+            }
+            figures.tickets += 1;
+            *held.insert(self.began.unwrap_or(self.now) + (due * 1e9) as u64)
+        };
+        if due > self.now { Ticket::At(due) } else { Ticket::Due(due) }
+    }
+
     /// Count an operation of a part.
     pub(crate) fn count_operation(&mut self, part: usize, timing: Timing, objects: u64) {
         let now = self.now;
@@ -123,6 +143,18 @@ impl World {
             self.recent.add(now.saturating_sub(timing.sent));
         }
     }
+}
+
+/// The place of an operation in the schedule of a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ticket {
+    /// It was due at this time, and is sent now: its latency counts from then, so that an operation that waits for a
+    /// connection is not left out.
+    Due(u64),
+    /// It is due at this later time.
+    At(u64),
+    /// Nothing more is due within the measurement.
+    Over,
 }
 
 /// The times of one exchange.

@@ -33,7 +33,7 @@ def test_values() -> None:
 
 
 def test_every_option_is_shown_but_no_token() -> None:
-    shown = BenchOptions(token="secret", rate=0.0).shown()
+    shown = BenchOptions(token="secret", rate=(0.0,)).shown()
     assert shown["token"] == "(given)" and shown["rate"] == "max" and shown["encoding"] == ["json"]
     assert {
         "objects",

@@ -32,9 +32,9 @@ pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
                     made.push(Box::new(remover::Remover::new(part)));
                 }
             }
-            Part::List { readers } => {
+            Part::List { readers, query, old } => {
                 for _ in 0..*readers {
-                    made.push(Box::new(reader::Reader::new(part, world)));
+                    made.push(Box::new(reader::Reader::new(part, world, query, *old)));
                 }
             }
             Part::Pages { readers, limit } => {

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is near a wrong one, as a question; empty if there is none."""
+def near(name: str, known: Iterable[str], least: float = 0.6) -> str:
+    """Return the known name that is near a wrong one, as a question; empty if there is none.
+
+    `least` is how much of them has to be the same.
+    """
     # Only a wrong name needs it.
     from difflib import get_close_matches
 
-    found = get_close_matches(name, list(known), 1)
+    found = get_close_matches(name, list(known), 1, least)
     return f"{found[0]}?" if found else ""
 
 

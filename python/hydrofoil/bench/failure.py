@@ -9,8 +9,10 @@ REFUSED = 2
 INTERRUPTED = 130
 
 
-def mend(status: int) -> str:
+def mend(status: int, body: bytes = b"") -> str:
     """Return the mend of an answer with a status that was not asked for."""
+    if body and not body.lstrip().startswith(b"{"):
+        return "is this an API server?"
     if status == 401:
         return "--token, or --kubeconfig with credentials that the server knows"
     if status == 403:

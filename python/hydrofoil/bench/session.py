@@ -149,13 +149,13 @@ class Session:
         if status == 404:
             return None
         if status != 200:
-            raise Stopped(f"GET {path}: status {status}: {message(body)}", mend(status))
+            raise Stopped(f"GET {path}: status {status}: {message(body)}", mend(status, body))
         try:
             found = orjson.loads(body)
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise Stopped(f"GET {path}: no object: {message(body)}", mend(status))
+            raise Stopped(f"GET {path}: no object: {message(body)}", mend(status, body))
         return found
 
     def metas(self, path: str, accept: str = JSON) -> list[dict[str, Any]]:
@@ -244,4 +244,6 @@ def message(body: bytes) -> str:
         found = orjson.loads(body)["message"]
     except (ValueError, TypeError, KeyError):
         found = None
+    if body.lstrip()[:1] == b"<":
+        return "the answer is a page, and no Status"
     return found if isinstance(found, str) else body[:300].decode(errors="replace").strip() or "an empty body"

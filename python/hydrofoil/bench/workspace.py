@@ -48,7 +48,9 @@ class Workspace:
         )
         if status != 201:
             self._space = None
-            raise Stopped(f"namespace {session.namespace} cannot be made: {status}: {message(body)}", mend(status))
+            raise Stopped(
+                f"namespace {session.namespace} cannot be made: {status}: {message(body)}", mend(status, body)
+            )
         self._space["uid"] = uid(body, f"namespace {session.namespace}")
 
     def account(self) -> None:
@@ -69,7 +71,7 @@ class Workspace:
                 return
             self.owned.remove(account)
             if status != 409:
-                raise Stopped(f"no account for pods: {status}: {message(body)}", mend(status))
+                raise Stopped(f"no account for pods: {status}: {message(body)}", mend(status, body))
 
     def remove(self, owned: list[Owned]) -> None:
         """Remove objects by name and uid; those without a uid only if they are the run's."""

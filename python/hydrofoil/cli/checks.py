@@ -99,9 +99,13 @@ def ktls(_given: Mapping[str, Any]) -> Check:
 
 def certificates(given: Mapping[str, Any]) -> Check:
     """Check the certificates that a server made for itself."""
-    from hydrofoil.folders import state_folder
+    from hydrofoil.folders import FolderError, state_folder
 
-    place = Path(given["cert_dir"]) if given["cert_dir"] else state_folder()
+    try:
+        place = Path(given["cert_dir"]) if given["cert_dir"] else state_folder()
+    except FolderError as e:
+        what, _, mend = str(e).removesuffix(")").partition(" (")
+        return Check("fail", what, mend)
     path = place / "apiserver.crt"
     try:
         text = path.read_bytes()

@@ -27,6 +27,16 @@ class Entry(NamedTuple):
     help: str
 
 
+def load(entries: Mapping[str, Entry], name: str) -> click.Command | None:
+    """Load a command; return None if there is none of this name."""
+    entry = entries.get(name)
+    if entry is None:
+        return None
+    module = import_module(entry.module)
+    found: click.Command = module.COMMAND if hasattr(module, "COMMAND") else module.COMMANDS[name]
+    return found
+
+
 class Group(click.Group):
     """Commands in sections; a name may have two words."""
 
@@ -42,12 +52,7 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; return None if there is none of this name."""
-        entry = self._entries.get(cmd_name)
-        if entry is None:
-            return None
-        module = import_module(entry.module)
-        found: click.Command = module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.COMMAND
-        return found
+        return load(self._entries, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words for completion."""
@@ -77,7 +82,7 @@ class Group(click.Group):
             if below:
                 args = [" ".join(args[:2]), *args[2:]]
             kind = "flag" if args[0].startswith("-") else "command"
-            raise Failure(f"no {kind} {args[0]!r}", near(args[0], self._entries) or f"{ctx.command_path} --help")
+            raise Failure(f"no {kind} {args[0]!r}", near(args[0], self._entries, 0.7) or f"{ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
     def _describe(self, ctx: click.Context, names: list[str]) -> None:

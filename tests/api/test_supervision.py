@@ -74,7 +74,7 @@ def test_a_descriptor_that_is_not_open_is_one_line() -> None:
 def test_a_file_that_is_missing_has_its_flag(flag: str, value: str) -> None:
     done = subprocess.run(command("serve", "--port=0", flag, value), capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert re.fullmatch(rf"hydrofoil: {flag}: .*{value}.*no such file or directory.*\n", done.stderr)
+    assert re.fullmatch(rf"hydrofoil: .*{value}.*no such file or directory \({flag}\)\n", done.stderr)
 
 
 def test_a_host_without_an_address_is_one_line() -> None:

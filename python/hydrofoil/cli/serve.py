@@ -47,8 +47,8 @@ def name_flag(given: Mapping[str, Any], line: str) -> str:
     """
     for flag in (flag for room in ROOMS for flag in flags(room) if flag.value in ("FILE", "DIR", "PATH")):
         path = given[flag.setting]
-        if isinstance(path, str) and len(path) > 1 and path in line and not line.startswith(flag.names[0]):
-            return f"{flag.names[0]}: {line}{holder_words(path, line)}"
+        if isinstance(path, str) and len(path) > 1 and path in line and "--" not in line:
+            return f"{line} ({flag.names[0]}{holder_words(path, line)})"
     return line
 
 
@@ -59,7 +59,7 @@ def holder_words(path: str, line: str) -> str:
     from hydrofoil.folders import holder
 
     pid = holder(Path(path))
-    return f" (process {pid})" if pid else ""
+    return f"; it is the process {pid}" if pid else ""
 
 
 BRIEF = {

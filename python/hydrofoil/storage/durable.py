@@ -177,5 +177,6 @@ class DurableLog:
 
 def failure(refusal: engine.RefusedError) -> StorageError:
     """Return the error of a write that the disk did not take, and say so in the log: clients see a 500 alone."""
-    NOT_TAKEN.say(refusal.message)
+    if refusal.reason in ("full", "halted", "lost"):
+        NOT_TAKEN.say(refusal.message)
     return (Undecided if refusal.reason == "lost" else Refused)(refusal.message)

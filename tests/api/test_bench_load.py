@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,3 +146,19 @@ def test_a_server_that_is_lost_is_unreachable(tmp_path: Path, capsys: pytest.Cap
     assert [result["status"] for result in found["results"]] == ["unreachable"]
     assert (found["wrong"], found["unreachable"]) == (0, 1)
     assert "unreachable" in out and "WRONG" not in out and "refused" in err.lower()
+
+
+@pytest.mark.parametrize("resource", ["configmaps", "custom"])
+def test_more_cases(server: ThreadServer, tmp_path: Path, resource: str) -> None:
+    names = ("list", "selector", "cached", "namespaces", "manager", "watch", "writes")
+    code, found = bench(tmp_path, server.url, *names, f"--resource={resource}", "--objects=120")
+    assert [result["error"] for result in found["results"] if result["error"]] == []
+    assert (code, found["left"]) == (0, 0)
+    results = {result["case"]: result for result in found["results"]}
+    assert set(results) == set(names) and all(result["ops"] and result["proof"] for result in found["results"])
+    assert results["selector"]["objects"] == 12 * results["selector"]["ops"]
+    assert results["namespaces"]["objects"] == 120 * results["namespaces"]["ops"]
+    assert "informers=5" in results["manager"]["name"]
+    for path in ("/api/v1/namespaces", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"):
+        with urllib.request.urlopen(f"{server.url}{path}?labelSelector=hydrofoil.dev/bench") as answer:
+            assert json.load(answer)["items"] == []

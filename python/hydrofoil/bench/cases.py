@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from hydrofoil.bench.manager import MANAGER
 from hydrofoil.bench.options import LoadOptions
 from hydrofoil.bench.session import Part
 
@@ -15,6 +16,12 @@ WRITERS = 10
 """Connections that write."""
 CHURN = ["create", "update", "delete"]
 ALL = ["create", "update", "merge", "apply", "status", "delete"]
+
+
+GROUPS = 10
+"""The groups of the seeded objects; a selector finds one of them."""
+SPREAD = 50
+"""The namespaces of the case with many."""
 
 
 class Wanted(NamedTuple):
@@ -29,6 +36,8 @@ class Wanted(NamedTuple):
     readers: int = 4
     rate: float | None = None
     """Operations a second; 0 for as many as possible, None for the rate that the case has by itself."""
+    paths: tuple[str, ...] = ()
+    """The collections that a controller manager watches, of those that the server has."""
 
     def write_rate(self) -> float:
         """Return the writes a second beside watchers."""
@@ -81,6 +90,32 @@ def _list_cases(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
     if same := outcome["parts"][0]["same"]:
         proof.append(f"{same} packed lists repeat, byte for byte, one that was unpacked and checked")
     return proof
+
+
+def _selected(wanted: Wanted) -> list[Part]:
+    query = "?labelSelector=hydrofoil.dev%2Fbench-group%3D0"
+    return [{"part": "list", "readers": wanted.readers, "query": query, "stride": GROUPS}]
+
+
+def _selected_cases(wanted: Wanted, _: dict[str, Any]) -> list[str]:
+    return [f"every list holds each {GROUPS}th of {wanted.load.objects} objects once, in order, and no other"]
+
+
+def _cached(wanted: Wanted) -> list[Part]:
+    return [{"part": "list", "readers": wanted.readers, "query": "?resourceVersion=0", "old": True}]
+
+
+def _namespaces_cases(wanted: Wanted, _: dict[str, Any]) -> list[str]:
+    objects = wanted.load.objects
+    return [f"every list holds {objects} objects of {SPREAD} namespaces once, in order, each in its namespace"]
+
+
+def _manager(wanted: Wanted) -> list[Part]:
+    return [{"part": "manager", "paths": list(wanted.paths)}]
+
+
+def _manager_cases(wanted: Wanted, _: dict[str, Any]) -> list[str]:
+    return [f"each of {len(wanted.paths)} informers got its initial events, and the bookmark behind them"]
 
 
 def _pages(wanted: Wanted) -> list[Part]:
@@ -190,6 +225,22 @@ CASES: dict[str, Case] = {
         _informer_cases,
     ),
     "writes": Case("writes", False, RATE, True, lambda w: f"connections={WRITERS}{_open(w)}", _writes, _write_cases),
+    "selector": Case(
+        "lists", True, READS, False, lambda w: f"readers={w.readers}{_open(w)}", _selected, _selected_cases
+    ),
+    "cached": Case("lists", True, READS, False, lambda w: f"readers={w.readers}{_open(w)}", _cached, _list_cases),
+    "namespaces": Case(
+        "lists", False, READS, False, lambda w: f"readers={w.readers}{_open(w)}", _list, _namespaces_cases
+    ),
+    "manager": Case(
+        "manager starts",
+        False,
+        (),
+        False,
+        lambda w: f"informers={len(w.paths) or len(MANAGER)}",
+        _manager,
+        _manager_cases,
+    ),
     "mixed": Case(
         "operations",
         True,
@@ -224,12 +275,12 @@ class Variant(NamedTuple):
 
     def packed(self, load: LoadOptions) -> bool:
         """Report whether its lists may be packed."""
-        return load.gzip and self.case in ("list", "pages", "mixed")
+        return load.gzip and self.case in ("list", "pages", "mixed", "selector", "cached", "namespaces")
 
-    def name(self, load: LoadOptions) -> str:
+    def name(self, load: LoadOptions, wanted: Wanted | None = None) -> str:
         """Return its name in results."""
         packed = "+gzip" if self.packed(load) else ""
-        return f"{self.case} {self.encoding}{packed} {CASES[self.case].shape(self.wanted(load))}"
+        return f"{self.case} {self.encoding}{packed} {CASES[self.case].shape(wanted or self.wanted(load))}"
 
     def connections(self, load: LoadOptions) -> int:
         """Return the connections that bear the load of a rate."""
@@ -244,6 +295,7 @@ def variants(cases: Sequence[str], load: LoadOptions) -> list[Variant]:
     for case in cases:
         sweeps = CASES[case].sweeps
         readers = load.readers if "readers" in sweeps else load.readers[:1]
+        rates = load.rate if load.rate and "rate" in sweeps else (None,)
         for encoding in load.encoding:
-            found += [Variant(case, encoding, n, rate) for n in readers for rate in load.rate or (None,)]
+            found += [Variant(case, encoding, n, rate) for n in readers for rate in rates]
     return found

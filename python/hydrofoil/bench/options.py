@@ -23,9 +23,11 @@ from hydrofoil.options import (
 )
 
 CASES = ("list", "pages", "watch", "fanout", "informers", "writes", "mixed")
+MORE = ("selector", "cached", "namespaces", "manager")
+"""Cases that run only where they are named, or by `all`."""
 ALL = "all"
 ENCODINGS = ("json", "protobuf", "cbor", "table", "metadata")
-RESOURCES = ("configmaps", "pods")
+RESOURCES = ("configmaps", "pods", "custom")
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 MOST_OBJECTS = 1_000_000
 MOST_BYTES = 1_000_000
@@ -140,7 +142,7 @@ class LoadOptions(Options):
         "--resource",
         "configmaps",
         one_of(*RESOURCES),
-        "the kind of the objects (default {})",
+        "the kind of the objects; custom: of a definition that is made for the run (default {})",
         value="|".join(RESOURCES),
     )
     watchers: int = flag("--watchers", 100, within(1, 50_000), "watchers and informers (default {})", value="NUMBER")
@@ -260,6 +262,8 @@ class SearchOptions(BenchOptions, FindOptions):
 def choose_cases(given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cases of words, in their order. Raise ValueError with the first unknown word."""
     for word in given:
-        if word not in CASES and word != ALL:
+        if word not in (*CASES, *MORE, ALL):
             raise ValueError(word)
-    return tuple(case for case in CASES if not given or ALL in given or case in given)
+    if not given:
+        return CASES
+    return tuple(case for case in (*CASES, *MORE) if ALL in given or case in given)

@@ -7,12 +7,13 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from hydrofoil.bench.cases import CASES, WRITERS, Variant, Wanted
+from hydrofoil.bench.cases import CASES, SPREAD, WRITERS, Variant, Wanted
 from hydrofoil.bench.failure import Stopped, Unreachable, mend
+from hydrofoil.bench.manager import MANAGER
 from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.result import Result, Schedule, empty, fill
 from hydrofoil.bench.session import Part, Sample, Session, message, uid
-from hydrofoil.bench.workspace import METADATA, Workspace, selector
+from hydrofoil.bench.workspace import METADATA, Workspace, collection, selector
 
 LIMITED = 0.9
 """The share of a core from which the client's one thread may be what limits a rate."""
@@ -38,6 +39,8 @@ class Runner:
         self.notes: list[str] = []
         self._seeded: str | None = None
         """Empty after seeding; the reason if it has failed."""
+        self._scattered: str | None = None
+        """The same of the objects in many namespaces."""
 
     def begin(self, cases: Sequence[str]) -> None:
         """Make what the cases need. Raise Stopped if the server does not answer."""
@@ -67,9 +70,15 @@ class Runner:
         try:
             if what.seeded and (why := self._seed()):
                 raise Stopped(why)
+            if variant.case == "namespaces" and (why := self._spread()):
+                raise Stopped(why)
             version = self._version() if what.watches else 0
             pods = self._pods() if variant.case in ("writes", "mixed") and options.resource != "pods" else []
-            self._measure(result, variant, variant.wanted(options, version, pods), seconds or options.duration)
+            wanted = variant.wanted(options, version, pods)
+            if variant.case == "manager":
+                wanted = wanted._replace(paths=self._watched())
+                result["name"] = variant.name(options, wanted)
+            self._measure(result, variant, wanted, seconds or options.duration)
         except Unreachable as e:
             result["status"], result["error"] = "unreachable", e.what
         except Stopped as e:
@@ -95,7 +104,7 @@ class Runner:
         case, name, options = CASES[variant.case], result["name"], self.options
         self.show(name, 0.0, None)
         parts = case.parts(wanted)
-        if self._ended(result, self._first(parts, wanted.encoding, result["gzip"])):
+        if self._ended(result, self._first(parts, wanted.encoding, result["gzip"], self._scope(variant.case))):
             self.workspace.remove(wanted.pods)
             return
         rate, read_rate = variant.rates()
@@ -107,7 +116,7 @@ class Runner:
             rate=rate,
             read_rate=read_rate,
             seconds=seconds,
-            **({} if case.seeded else {"objects": 0}),
+            **self._scope(variant.case),
         )
         outcome = measured.outcome
         ended = self._ended(result, outcome)
@@ -124,17 +133,39 @@ class Runner:
         elif not ended:
             result["proof"] = case.proof(wanted, outcome)
 
-    def _first(self, parts: list[Part], encoding: str, gzip: bool) -> dict[str, Any]:
+    def _first(self, parts: list[Part], encoding: str, gzip: bool, scope: dict[str, Any]) -> dict[str, Any]:
         """Read all objects once before the measurement, each checked member by member; return the outcome."""
         kinds = {part["part"] for part in parts}
         lists: list[Part] = [{"part": "list", "readers": 1}] if kinds & {"list", "pages"} else []
         starts: list[Part] = [{"part": "informers", "count": 1}] if "informers" in kinds else []
         outcome: dict[str, Any] = {"error": None, "skipped": None, "unreachable": False}
         for part in (*lists, *starts):
-            outcome = self.session.measure([part], seconds=0.0, encoding=encoding, gzip=gzip).outcome
+            outcome = self.session.measure([part], seconds=0.0, encoding=encoding, gzip=gzip, **scope).outcome
             if outcome["error"] is not None or outcome["skipped"] is not None:
                 break
         return outcome
+
+    def _scope(self, case: str) -> dict[str, Any]:
+        """Return which objects a case is about: those of lists, those in many namespaces, or none but its own."""
+        if case == "namespaces":
+            return {"run": f"{self.session.run}s", "spread": SPREAD}
+        return {} if CASES[case].seeded else {"objects": 0}
+
+    def _watched(self) -> tuple[str, ...]:
+        """Return the collections of a controller manager that the server has."""
+        return tuple(path for path in MANAGER if self.session.get(f"{path}?limit=1", METADATA) is not None)
+
+    def _spread(self) -> str:
+        """Create the objects of many namespaces once; return the reason if that fails. Raise Stopped."""
+        if self._scattered is None:
+            self._scattered = ""
+            for number in range(min(SPREAD, self.options.objects)):
+                self.workspace.make_namespace(f"{self.session.namespace}-{number:04}")
+            parts = [{"part": "seed", "connections": min(32, self.options.objects)}]
+            outcome = self.session.measure(parts, seconds=HOUR, **self._scope("namespaces")).outcome
+            self.workspace.owned.extend(outcome["owned"])
+            self._scattered = f"seeding: {outcome['error']}" if outcome["error"] else ""
+        return self._scattered
 
     def _seed(self) -> str:
         """Create the objects of lists once; return the reason if that fails."""
@@ -156,7 +187,7 @@ class Runner:
 
     def _version(self) -> int:
         """Return the present version of the collection. Raise Stopped."""
-        path = f"/api/v1/namespaces/{self.session.namespace}/{self.options.resource}?limit=1"
+        path = f"{collection(self.session.namespace, self.options.resource)}?limit=1"
         listed = self.session.get(path)
         try:
             return int(listed["metadata"]["resourceVersion"])
@@ -193,7 +224,7 @@ class Runner:
 
     def _compare(self, resource: str, written: list[dict[str, Any]], seeded: set[str]) -> str | None:
         """Compare the stored objects of a resource with the last write of each; return what differs. Raise Stopped."""
-        path = f"/api/v1/namespaces/{self.session.namespace}/{resource}?{selector(self.session.run)}"
+        path = f"{collection(self.session.namespace, resource)}?{selector(self.session.run)}"
         metas = self.session.metas(path, METADATA)
         listing = {meta["name"]: meta["resourceVersion"] for meta in metas}
         for before, after in pairwise(meta["name"] for meta in metas):

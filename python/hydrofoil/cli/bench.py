@@ -8,6 +8,7 @@ from hydrofoil.bench.failure import Stopped
 from hydrofoil.bench.options import (
     ALL,
     CASES,
+    MORE,
     BenchOptions,
     CheckOptions,
     LoadOptions,
@@ -25,7 +26,7 @@ def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     try:
         cases = choose_cases(words)
     except ValueError as e:
-        known = (*CASES, ALL)
+        known = (*CASES, *MORE, ALL)
         raise Failure(f"no case {str(e)!r}", near(str(e), known) or ", ".join(known)) from None
     from hydrofoil.bench.run import run as measure
 
@@ -39,10 +40,11 @@ COMMAND = Command(
     "bench",
     [ServerOptions, LoadOptions, ResultOptions, CheckOptions],
     run,
-    f"Measure an API server, and check each of its answers. Cases: {', '.join(CASES)}; all without any.",
+    f"Measure an API server, and check each of its answers. Cases: {', '.join(CASES)}, which run without any;"
+    f" {', '.join(MORE)}; all.",
     arguments="[CASE...]",
     most=None,
-    words=(*CASES, ALL),
+    words=(*CASES, *MORE, ALL),
     commands=("compare", "find", "clean"),
     examples=(
         "hydrofoil bench --server http://127.0.0.1:8080",

@@ -148,6 +148,14 @@ def kubectl(_given: Mapping[str, Any]) -> Check:
     return Check("ok", text)
 
 
+def descriptions(_given: Mapping[str, Any]) -> Check:
+    """Check whether `kubectl explain` has descriptions."""
+    try:
+        return Check("ok", f"lightkube-models {metadata.version('lightkube-models')}")
+    except metadata.PackageNotFoundError:
+        return Check("ok", "kubectl explain shows <empty> (pip install 'hydrofoil[docs]' brings descriptions)")
+
+
 CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "python": python,
     "native": native,
@@ -157,4 +165,5 @@ CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "ktls": ktls,
     "certificates": certificates,
     "kubectl": kubectl,
+    "descriptions": descriptions,
 }

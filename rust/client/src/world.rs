@@ -47,6 +47,8 @@ pub(crate) struct World {
     pub(crate) owned: Vec<Owned>,
     pub(crate) left: Vec<String>,
     pub(crate) skipped: Option<String>,
+    /// The start of a controller manager that is under way.
+    pub(crate) round: Round,
     pub(crate) reconnects: u64,
     /// Whether the run ended because a connection could not be had or kept.
     pub(crate) unreachable: bool,
@@ -80,6 +82,7 @@ impl World {
             owned: Vec::new(),
             left: Vec::new(),
             skipped: None,
+            round: Round::default(),
             reconnects: 0,
             unreachable: false,
             retries: 0,
@@ -143,6 +146,20 @@ impl World {
             self.recent.add(now.saturating_sub(timing.sent));
         }
     }
+}
+
+/// A start of all informers together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Round {
+    /// The informers.
+    pub(crate) members: usize,
+    /// The rounds that are over.
+    pub(crate) number: u64,
+    /// When the present one began, if it has.
+    pub(crate) began: Option<u64>,
+    /// The informers of the present one that have started, and the objects that they got.
+    pub(crate) done: usize,
+    pub(crate) objects: u64,
 }
 
 /// The place of an operation in the schedule of a rate.

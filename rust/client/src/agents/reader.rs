@@ -12,6 +12,8 @@ pub(super) struct Reader {
     part: usize,
     path: String,
     list: Unpacked,
+    /// The difference of the numbers of its objects.
+    stride: u32,
     /// The version that the answer to the request under way may not go below.
     least: u64,
     /// Whether its answer may be older than the newest state.
@@ -23,10 +25,10 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(part: usize, world: &World, query: &str, old: bool) -> Self {
-        let list = Unpacked::new(Listed::new(world.plan.encoding), true);
+    pub(super) fn new(part: usize, world: &World, query: &str, (old, stride): (bool, u32)) -> Self {
+        let list = Unpacked::new(Listed::new(world.plan.encoding).every(stride), true);
         let path = format!("{}{query}", world.plan.collection());
-        Self { part, path, list, least: 0, old, sent: 0, due: None, done: 0 }
+        Self { part, path, list, stride: stride.max(1), least: 0, old, sent: 0, due: None, done: 0 }
     }
 }
 
@@ -81,7 +83,7 @@ impl Agent for Reader {
         world.known.listed = world.known.listed.max(version);
         self.done += 1;
         self.due = None;
-        let objects = u64::from(world.plan.objects);
+        let objects = u64::from(world.plan.objects.div_ceil(self.stride));
         world.count_operation(self.part, timing, objects);
         let figures = &mut world.figures[self.part];
         figures.body = self.list.size;

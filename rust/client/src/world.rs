@@ -180,3 +180,37 @@ pub(crate) struct Timing {
     pub(crate) sent: u64,
     pub(crate) first: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::plan;
+
+    fn world(rate: u32) -> World {
+        let text = format!(
+            r#"{{"parts":[{{"part":"list","readers":2}}],"resource":"configmaps","namespace":"n","run":"r","objects":1,"size":9,"seconds":1,"rate":0,"read_rate":{rate},"encoding":"json","gzip":false,"patience":1}}"#
+        );
+        let mut world = World::new(Target::new(Vec::new(), String::new(), None, None), plan(text.as_bytes()).unwrap());
+        world.began = Some(0);
+        world
+    }
+
+    #[test]
+    fn without_a_rate_an_operation_is_due_at_once() {
+        let (mut world, mut held) = (world(0), None);
+        world.now = 7;
+        assert_eq!((world.ticket(0, &mut held), held), (Ticket::Due(7), None));
+    }
+
+    #[test]
+    fn a_late_operation_counts_from_when_it_was_due_and_keeps_its_ticket_until_its_answer() {
+        let (mut world, mut one, mut two) = (world(4), None, None);
+        assert_eq!(world.ticket(0, &mut one), Ticket::Due(0));
+        assert_eq!(world.ticket(0, &mut two), Ticket::At(250_000_000));
+        world.now = 900_000_000;
+        assert_eq!(world.ticket(0, &mut two), Ticket::Due(250_000_000));
+        assert_eq!(world.ticket(0, &mut two), Ticket::Due(250_000_000), "it is sent again");
+        let due: Vec<_> = (0..3).map(|_| world.ticket(0, &mut None)).collect();
+        assert_eq!(due, [Ticket::Due(500_000_000), Ticket::Due(750_000_000), Ticket::Over]);
+    }
+}

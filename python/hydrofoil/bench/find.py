@@ -28,6 +28,8 @@ ACHIEVED = 0.95
 """The share of a rate that has to be achieved."""
 NEARLY = 1.3
 """The ratio to its bound within which a percentile that holds is measured again."""
+AGAIN = 3
+"""How often the lowest rate that has failed is tried once more, when the search is at its end."""
 AGREED = 2
 """Measurements of a rate that have to agree, where one is not enough: other work of the machine makes one fail."""
 Found = dict[str, Any]
@@ -81,15 +83,19 @@ class Search:
         if first["status"] not in MEASURED or not self._estimate or self._runner.session.interrupted:
             self._runner.keep(first)
             return
-        low, high, rate = 0.0, 0.0, self._estimate
-        while not high or high / max(low, self._estimate / LEAST) > FINE:
-            rate = rounded(rate)
+        low, high, rate, again = 0.0, 0.0, rounded(self._estimate), AGAIN
+        while True:
             if (holds := self._try(rate)) is None:
                 return
-            low, high = (rate, high) if holds else (low, rate)
-            rate = low * GROWTH if not high else (low + high) / 2
-            if rounded(rate) in self._curve:
-                return
+            low = max(low, rate) if holds else low
+            above = [tried for tried, result in self._curve.items() if tried > low and not self.holds(result)]
+            high = min(above, default=0.0)
+            rate = rounded(low * GROWTH if not high else (low + high) / 2)
+            if high and (high / max(low, self._estimate / LEAST) <= FINE or rate in self._curve):
+                # Other work of some seconds may have made it fail, and no rate above it was tried since.
+                rate, again = high, again - 1
+                if again < 0 or not low:
+                    return
 
     def _try(self, rate: float) -> bool | None:
         """Measure a rate; return whether it holds the bounds, None where the search cannot go on.

@@ -82,3 +82,9 @@ def test_one_measurement_that_other_work_disturbed_does_not_decide() -> None:
 def test_the_text_has_the_curve_and_the_rate() -> None:
     text = find.text(search(FakeRunner(200, lambda rate: 10.0 if rate <= 100 else 400.0), p99=50.0))
     assert "holds" in text and "over" in text and "lists a second hold p99 <= 50 ms (p99 10.00 ms of " in text
+
+
+def test_a_time_of_disturbance_does_not_end_the_search_too_low() -> None:
+    runner = FakeRunner(200, lambda _: 10.0)
+    runner.p99 = lambda rate: 400.0 if rate > 150 or 4 <= len(runner.tried) <= 6 else 10.0
+    assert 130 < search(runner, p99=50.0)["rate"] <= 150

@@ -8,15 +8,20 @@ import tempfile
 from pathlib import Path
 
 NAME = "hydrofoil"
+VARIABLES = "XDG_STATE_HOME and XDG_CACHE_HOME"
+
+
+class FolderError(PermissionError):
+    """A user for whom there is no folder, with one line and its mend."""
 
 
 def state_folder() -> Path:
-    """Return the folder for what a later run needs again. Raise OSError."""
+    """Return the folder for what a later run needs again. Raise FolderError."""
     return _folder("XDG_STATE_HOME", ".local/state")
 
 
 def cache_folder() -> Path:
-    """Return the folder for what can be made again. Raise OSError."""
+    """Return the folder for what can be made again. Raise FolderError."""
     return _folder("XDG_CACHE_HOME", ".cache")
 
 
@@ -43,11 +48,25 @@ def _takes_files(path: Path) -> bool:
 
 
 def _temporary(below: str) -> Path:
-    """Return a folder that this user alone may enter, the same in each run. Raise OSError."""
+    """Return a folder that this user alone may enter, the same in each run. Raise FolderError."""
     place = Path(tempfile.gettempdir()) / f"{NAME}-{os.getuid()}"
-    place.mkdir(mode=0o700, exist_ok=True)
-    found = place.lstat()
+    try:
+        place.mkdir(mode=0o700, exist_ok=True)
+        found = place.lstat()
+    except OSError as e:
+        raise FolderError(f"{place}: {e.strerror} (set {VARIABLES})") from None
     # Anyone may make a folder of that name before, and would read what is put there.
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise PermissionError(f"{place} is not this user's own folder: remove it, or set XDG_STATE_HOME")
+        raise FolderError(f"{place} is not this user's own folder (remove it, or set {VARIABLES})")
     return place / Path(below).name
+
+
+def holder(folder: Path) -> int:
+    """Return the id of the process that has locked a data folder; 0 where the system does not show it."""
+    try:
+        found = (folder / "LOCK").stat()
+        place = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
+        lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
+    except OSError:
+        return 0
+    return next((int(words[4]) for words in lines if len(words) > 5 and words[5] == place), 0)

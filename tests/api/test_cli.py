@@ -94,7 +94,7 @@ def test_a_busy_port_is_one_line() -> None:
 )
 def test_a_bad_flag_is_one_line(args: list[str]) -> None:
     done = subprocess.run(command(*args), capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert re.fullmatch(r"hydrofoil: .+\n", done.stderr)
 

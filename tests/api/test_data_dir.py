@@ -9,8 +9,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from hydrofoil.complaints import Complaint
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage import durable
 from hydrofoil.storage.durable import DurableLog
 from tests.api.calls import get, post
 from tests.api.data_dirs import BOATS, DEFINITION, MAPS, called, events, everything, failed, served, settled
@@ -59,7 +61,8 @@ def test_a_folder_in_use_ends_the_start_in_one_line(tmp_path: Path) -> None:
         args = command("serve", "--port", "0", "--data-dir", str(tmp_path / "data"))
         done = subprocess.run(args, capture_output=True, text=True, check=False, timeout=20)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"hydrofoil: {tmp_path / 'data'}: another process uses this folder\n"
+    line = f"hydrofoil: {tmp_path / 'data'}: another process uses this folder (--data-dir; it is the process "
+    assert done.stderr.startswith(line) and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("sync", ["never", "interval=50ms"])
@@ -92,9 +95,16 @@ async def server(log: DurableLog, tmp_path: Path) -> AsyncIterator[Server]:
     await server.stop()
 
 
-async def test_a_full_disk_is_a_status(log: DurableLog, api: aiohttp.ClientSession) -> None:
+async def test_a_full_disk_is_a_status_and_a_line_of_the_log(
+    log: DurableLog, api: aiohttp.ClientSession, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durable, "NOT_TAKEN", Complaint("a write was not kept: {}"))
     log._native.fail(full=True)
-    refused = await post(api, MAPS, {"metadata": {"name": "x"}}, 500)
+    with caplog.at_level("WARNING", "hydrofoil"):
+        for _ in range(3):
+            refused = await post(api, MAPS, {"metadata": {"name": "x"}}, 500)
+    said = [record.getMessage() for record in caplog.records if "a write was not kept" in record.getMessage()]
+    assert len(said) == 1 and "no space left" in said[0]
     assert refused["kind"] == "Status" and "no space left" in refused["message"]
     async with api.get("/readyz") as answer:
         assert answer.status == 200

@@ -26,7 +26,10 @@ from tests.conftest import command
         (["--host", "256.1.1.1"], "cannot listen on 256.1.1.1:0: "),
         (["--host", "192.0.2.7"], "cannot listen on 192.0.2.7:0: Cannot assign requested address (--host takes an"),
         (["--tls-private-key-file", "/nowhere"], "cannot use the TLS certificate: --tls-private-key-file needs --tls"),
-        (["--tls-cert-file", "/nowhere"], "cannot use the TLS certificate: /nowhere: No such file or directory\n"),
+        (
+            ["--tls-cert-file", "/nowhere"],
+            "cannot use the TLS certificate: /nowhere: No such file or directory (--tls-cert-file)\n",
+        ),
         (["--tls-cert-file", "/dev/null"], "cannot use the TLS certificate: /dev/null: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

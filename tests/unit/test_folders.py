@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hydrofoil.cli.main import main
 from hydrofoil.folders import cache_folder, state_folder
 
 
@@ -61,3 +62,19 @@ def test_a_home_that_takes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert state_folder() == tmp_path / f"hydrofoil-{os.getuid()}" / "state"
+
+
+@pytest.mark.parametrize("words", [["assets"], ["kubectl", "get", "pods"], ["doctor"]])
+def test_commands_say_it_in_one_line(
+    homeless: Path, words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    homeless.mkdir()
+    homeless.chmod(0o777)
+    monkeypatch.setenv("HYDROFOIL_HOST", "192.0.2.1")
+    monkeypatch.setattr("hydrofoil.cli.kubectl.answers", lambda *_: None)
+    monkeypatch.setattr("shutil.which", lambda _: "/bin/false")
+    assert main(words) == 1
+    out, err = capsys.readouterr()
+    line = next(line for line in (out + err).splitlines() if "own folder" in line)
+    assert f"{homeless} is not this user's own folder" in line and "XDG_STATE_HOME" in line
+    assert "report this" not in line and "Traceback" not in err

@@ -10,13 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import orjson
-
-from hydrofoil.bench.compare import compare_documents
-from hydrofoil.bench.comparing import deliver
-from hydrofoil.bench.failure import INTERRUPTED, REFUSED, WRONG, Stopped
-from hydrofoil.bench.measured import measure_cases
+from hydrofoil.bench.failure import REFUSED, Stopped
 from hydrofoil.bench.options import BenchOptions
+from hydrofoil.bench.rivals import compare_servers
 from hydrofoil.bench.starting import Started, hydrofoil, kube_apiserver
 from hydrofoil.options import Texts
 
@@ -25,29 +21,19 @@ UPSTREAM = "kube-apiserver"
 
 
 def run(options: BenchOptions, cases: Sequence[str]) -> int:
-    """Measure this server, or that of --server, and another; return the exit code. Raise Stopped."""
+    """Measure this server, or that of --server, and another, in turn; return the exit code. Raise Stopped."""
     # Both programs are looked for before either is started.
     other = program(options.against)
     if options.pid and not (options.server or options.kubeconfig):
         raise Stopped("--pid belongs to --server", "servers that are started here are known", REFUSED)
-    documents, names, worst = [], [], 0
     given = bool(options.server or options.kubeconfig)
     first = (options.label or OWN, None if given else [sys.executable, "-m", "hydrofoil"])
-    for name, line in (first, other):
-        with ExitStack() as stack:
+    with ExitStack() as stack:
+        servers: list[BenchOptions] = []
+        for name, line in (first, other):
             chosen = options if line is None else stack.enter_context(run_server(options, line))
-            done, code = measure_cases(chosen.replaced(label=name, json="", report=""), cases)
-        documents.append(done)
-        names.append(name if name not in names else f"{name} (2)")
-        worst = max(worst, code)
-        if code == INTERRUPTED:
-            return code
-    for name, done in zip(names, documents, strict=True):
-        if options.json and options.json != "-":
-            path = Path(options.json)
-            path.with_name(f"{path.stem}-{name.replace(' ', '-')}{path.suffix}").write_bytes(orjson.dumps(done))
-    deliver(compare_documents(documents, names), options.json, options.report)
-    return WRONG if worst else 0
+            servers.append(chosen.replaced(label=name if not servers or name != first[0] else f"{name} (2)"))
+        return compare_servers(servers, cases)
 
 
 def program(wanted: str) -> tuple[str, list[str]]:

@@ -7,8 +7,18 @@ import sys
 from hydrofoil.bench.access import consent, find_access, target
 from hydrofoil.bench.failure import INTERRUPTED, WRONG
 from hydrofoil.bench.options import CleanOptions, LoadOptions
-from hydrofoil.bench.session import Session
-from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remains, remove_namespace, selector
+from hydrofoil.bench.session import Session, interruptible
+from hydrofoil.bench.workspace import (
+    CUSTOM,
+    DEFINITIONS,
+    LABEL,
+    METADATA,
+    Owned,
+    Workspace,
+    remains,
+    remove_namespace,
+    selector,
+)
 
 RESOURCES = ("configmaps", "pods", "serviceaccounts")
 
@@ -18,9 +28,13 @@ def run(options: CleanOptions) -> int:
     access = find_access(options)
     consent(access, options.yes)
     session = Session(target(access), LoadOptions(), "")
-    with session.interruptible():
+    with interruptible(session):
         workspace = Workspace(session)
-        owned = [item for resource in RESOURCES for item in objects_of_benchmark(session, resource)]
+        owned = [item for resource in RESOURCES for item in objects_of_benchmark(session, f"/api/v1/{resource}")]
+        if session.get(f"{CUSTOM}/records?limit=1") is not None:
+            owned += objects_of_benchmark(session, f"{CUSTOM}/records")
+            for made in session.metas(f"{DEFINITIONS}?{selector()}", METADATA):
+                owned.append({"path": DEFINITIONS, "name": made["name"], "uid": made["uid"]})
         workspace.remove(owned)
         spaces = list(namespaces(session))
         for name, uid in spaces:
@@ -32,11 +46,12 @@ def run(options: CleanOptions) -> int:
     return WRONG if workspace.left else 0
 
 
-def objects_of_benchmark(session: Session, resource: str) -> list[Owned]:
-    """Return the objects of one resource that a benchmark made."""
+def objects_of_benchmark(session: Session, collection: str) -> list[Owned]:
+    """Return the objects of a collection of all namespaces that a benchmark made."""
     made = []
-    for meta in session.metas(f"/api/v1/{resource}?{selector()}", METADATA):
-        path = f"/api/v1/namespaces/{meta['namespace']}/{resource}"
+    group, _, plural = collection.rpartition("/")
+    for meta in session.metas(f"{collection}?{selector()}", METADATA):
+        path = f"{group}/namespaces/{meta['namespace']}/{plural}"
         made.append({"path": path, "name": meta["name"], "uid": meta["uid"]})
     return made
 

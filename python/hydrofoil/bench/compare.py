@@ -11,26 +11,15 @@ from typing import Any
 import orjson
 
 from hydrofoil.bench.failure import REFUSED, Stopped
+from hydrofoil.bench.metrics import METRICS, Result, judge, value
 
 Document = dict[str, Any]
-Result = dict[str, Any]
-METRICS = (
-    *("per_second", "objects_per_second", "wire_mb_per_second", "latency_p50_ms", "latency_p99_ms"),
-    *("first_byte_p50_ms", "lag_p50_ms", "lag_p99_ms", "cpu_us_per_op", "cpu_s_per_million_objects"),
-    *("client_cpu_us_per_op", "rss_mb_peak"),
+APART = frozenset(
+    ("server", "kubeconfig", "context", "token", "yes", "pid", "label", "report", "json", "against", "csv", "fail-if")
 )
-HIGHER = frozenset(("per_second", "objects_per_second", "wire_mb_per_second"))
-"""Metrics of which more is better."""
-INSIDE = {
-    "latency_p50_ms": ("latency_ms", "p50"),
-    "latency_p99_ms": ("latency_ms", "p99"),
-    "first_byte_p50_ms": ("first_byte_ms", "p50"),
-    "lag_p50_ms": ("lag_from_sent_ms", "p50"),
-    "lag_p99_ms": ("lag_from_sent_ms", "p99"),
-}
-APART = frozenset(("server", "kubeconfig", "context", "token", "yes", "pid", "label", "report", "json", "against"))
 """Options that do not change the load."""
 BUSY = 0.5
+MEASURED = ("ok", "overloaded", "stopped")
 WIDE = 0.25
 """The spread of the rates of samples, relative to their mean, at which a result is called unsteady."""
 SURE = 2.0
@@ -70,15 +59,27 @@ def compare_documents(documents: Sequence[Document], names: Sequence[str]) -> Do
         found.append((next(r["name"] for r in results if r is not None), results))
     notes.extend(_incomplete(found, names))
     for _, results in found:
-        usable = [r if r is not None and r["error"] is None and r["skipped"] is None else None for r in results]
+        usable = [r if r is not None and is_measured(r) else None for r in results]
         if sum(r is not None for r in usable) > 1:
             notes.extend(_unsteady(usable, names))
             rows.extend(_rows(usable, notes))
+    if rows and all(interval is None for row in rows for interval in row["intervals"]):
+        notes.insert(0, "each run has one measurement of a case, so that no difference is proven: --repeat 5")
     return {"schema": 1, "runs": runs, "rows": rows, "notes": notes}
 
 
-def _key(result: Result) -> tuple[str, str, bool]:
-    return result["case"], result["encoding"], result["gzip"]
+def is_measured(result: Result) -> bool:
+    """Report whether a result has figures of right answers; older files have no status."""
+    return result.get("status", "ok") in MEASURED and result["error"] is None and bool(result["ops"])
+
+
+def _sweep(name: str) -> str:
+    """Return the readers and the rate of a name: other sizes are alike only in a run of the same options."""
+    return " ".join(word for word in name.split() if word.startswith(("readers=", "rate=")))
+
+
+def _key(result: Result) -> tuple[str, str, bool, str]:
+    return result["case"], result["encoding"], result["gzip"], _sweep(result["name"])
 
 
 def _rows(results: Sequence[Result | None], notes: list[str]) -> list[Document]:
@@ -90,22 +91,13 @@ def _rows(results: Sequence[Result | None], notes: list[str]) -> list[Document]:
             continue
         base = values[0]
         ratios = [None if v is None or not base else round(v / base, 4) for v in values]
-        rows.append(
-            {"case": first["case"], "name": first["name"], "metric": metric, "values": values, "ratios": ratios}
-        )
+        row = {"case": first["case"], "name": first["name"], "metric": metric, "values": values, "ratios": ratios}
+        row["intervals"] = [None if r is None else r.get("intervals", {}).get(metric) for r in results]
+        verdicts = [judge(metric, results[0], r) if results[0] and r else "alike" for r in results]
+        rows.append({**row, "verdicts": verdicts})
     if unsure := doubtful(results):
         notes.append(f"{first['name']}: {unsure}")
     return rows
-
-
-def value(result: Result, metric: str) -> float | None:
-    """Return the figure of a metric, if the result has it."""
-    if metric in INSIDE:
-        outer, inner = INSIDE[metric]
-        found = result[outer]
-        return None if found is None else found[inner]
-    figure: float | None = result[metric]
-    return figure
 
 
 def spread(result: Result) -> tuple[float, float] | None:
@@ -120,7 +112,7 @@ def spread(result: Result) -> tuple[float, float] | None:
 def doubtful(results: Sequence[Result | None]) -> str:
     """Return why differences of the rate prove nothing; empty if they do."""
     first, *others = results
-    if first is None:
+    if first is None or first.get("intervals"):
         return ""
     for other in others:
         if other is None:
@@ -137,7 +129,7 @@ def doubtful(results: Sequence[Result | None]) -> str:
 def _unsteady(results: Sequence[Result | None], names: Sequence[str]) -> list[str]:
     found = []
     for result, name in zip(results, names, strict=True):
-        wide = spread(result) if result is not None else None
+        wide = spread(result) if result is not None and not result.get("intervals") else None
         if result is not None and wide is not None and wide[0] > WIDE:
             found.append(f"{result['name']}: the samples of {name} spread by {wide[0]:.0%}: unsteady")
     return found
@@ -153,9 +145,11 @@ def _incomplete(found: Sequence[tuple[str, Sequence[Result | None]]], names: Seq
         for title, results in found:
             result = results[at]
             if result is not None and result["error"] is not None:
-                notes.append(f"{title}: wrong in {name}: {result['error']}")
+                notes.append(f"{title}: {result.get('status', 'wrong')} in {name}: {result['error']}")
             elif result is not None and result["skipped"] is not None:
                 notes.append(f"{title}: skipped in {name}: {result['skipped']}")
+            elif result is not None and result.get("status", "ok") != "ok":
+                notes.append(f"{title}: {result['status']} in {name}")
     return notes
 
 
@@ -176,7 +170,7 @@ def differences(documents: Sequence[Document], names: Sequence[str]) -> list[str
     for done, name in zip(documents, names, strict=True):
         load, cores = done["machine"].get("load_average") or 0, done["machine"].get("cores") or 1
         if load > BUSY * cores:
-            found.append(f"{name}: load average {load:g} on {cores} cores at the start: noisy")
+            found.insert(0, f"{name}: load average {load:g} on {cores} cores at the start: noisy")
         if not any(result["cpu_seconds"] is not None for result in done["results"]):
             found.append(f"{name}: without --pid, the CPU and memory of its server are unknown")
     return found

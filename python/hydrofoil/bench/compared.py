@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from html import escape
 from itertools import groupby
 from typing import Any
 
-from hydrofoil.bench.compare import HIGHER
 from hydrofoil.bench.report import notes, shell
 from hydrofoil.bench.svg import bars
 from hydrofoil.bench.table import number
 
-ALIKE = 0.05
-"""The difference up to which a ratio is shown as neither better nor worse."""
+COLOURS = {"better": "32", "worse": "31", "alike": "90"}
+"""Colours of ratios on a terminal: green, red, and grey for what is not proven."""
 PLOTTED = ("per_second", "latency_p50_ms", "lag_p50_ms", "latency_p99_ms", "lag_p99_ms", "cpu_us_per_op", "rss_mb_peak")
 WORDS = {
     "per_second": ("Rate", "a second"),
@@ -36,15 +36,37 @@ def write(document: dict[str, Any]) -> None:
     """Write the comparison to the standard output."""
     names = [run["name"] for run in document["runs"]]
     rows = [["", *names, *(f"{name} / {names[0]}" for name in names[1:])]]
+    verdicts = [[""] * len(rows[0])]
     for row in document["rows"]:
-        ratios = [ratio(r) for r in row["ratios"][1:]]
-        rows.append([f"{row['name']} {row['metric']}", *(number(v, 2) for v in row["values"]), *ratios])
+        ratios = [judged(r, verdict) for r, verdict in zip(row["ratios"][1:], row["verdicts"][1:], strict=True)]
+        values = [shown(v, between) for v, between in zip(row["values"], row["intervals"], strict=True)]
+        rows.append([f"{row['name']} {row['metric']}", *values, *ratios])
+        verdicts.append(["", *[""] * len(values), *row["verdicts"][1:]])
     widths = [max(len(line[i]) for line in rows) for i in range(len(rows[0]))]
-    for line in rows:
-        cells = [cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    # What makes figures noisy precedes them.
     for note in document["notes"]:
         sys.stdout.write(f"note: {note}\n")
+    for line, words in zip(rows, verdicts, strict=True):
+        cells = [cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))]
+        sys.stdout.write("  ".join(map(coloured, cells, words)).rstrip() + "\n")
+
+
+def coloured(cell: str, verdict: str) -> str:
+    """Return a ratio in the colour of its verdict, on a terminal."""
+    if not verdict or not sys.stdout.isatty() or "NO_COLOR" in os.environ:
+        return cell
+    return f"\x1b[{COLOURS[verdict]}m{cell}\x1b[0m"
+
+
+def shown(value: float | None, between: Sequence[float] | None) -> str:
+    """Return a figure with the interval of its repeats."""
+    text = number(value, 2)
+    return f"{text} [{number(between[0], 2)}, {number(between[1], 2)}]" if between else text
+
+
+def judged(value: float | None, verdict: str) -> str:
+    """Return a ratio with its verdict; one that proves nothing has a ~ before it."""
+    return f"~{ratio(value)}" if verdict == "alike" and value is not None else f"{ratio(value)} {verdict}"
 
 
 def ratio(value: float | None) -> str:
@@ -76,7 +98,7 @@ def facts(runs: Sequence[dict[str, Any]]) -> str:
         lines = (
             f"{server['gitVersion'] or 'unknown version'} ({server['transport']})",
             f"{machine['cores']} cores, load {machine['load_average']:g}, {run['time']}",
-            f"{run['wrong']} wrong results" if run["wrong"] else "every answer right",
+            f"{run['wrong']} wrong results" if run["wrong"] else "no wrong answer",
         )
         shown = "<br>".join(escape(line) for line in lines)
         cells.append(f"<div><dt>{escape(run['name'])}</dt><dd>{shown}</dd></div>")
@@ -90,8 +112,9 @@ def card(name: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     for row in rows:
         word, unit = WORDS[row["metric"]]
         cells = [f"<td>{word} <small>{unit}</small></td>"]
-        cells += [f"<td>{number(v, 2)}</td>" for v in row["values"]]
-        cells += [f'<td class="{class_of_ratio(row["metric"], r)}">{ratio(r)}</td>' for r in row["ratios"][1:]]
+        cells += [f"<td>{cell(v, between)}</td>" for v, between in zip(row["values"], row["intervals"], strict=True)]
+        pairs = zip(row["verdicts"][1:], row["ratios"][1:], strict=True)
+        cells += [f'<td class="{verdict}">{ratio(r)}</td>' for verdict, r in pairs]
         lines.append(f"<tr>{''.join(cells)}</tr>")
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     drawn = "".join(
@@ -105,8 +128,7 @@ def card(name: str, rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str
     )
 
 
-def class_of_ratio(metric: str, value: float | None) -> str:
-    """Return the class of a ratio."""
-    if value is None or abs(value - 1) <= ALIKE:
-        return "alike"
-    return "better" if (value > 1) == (metric in HIGHER) else "worse"
+def cell(value: float | None, between: Sequence[float] | None) -> str:
+    """Return a figure, with the interval of its repeats below it."""
+    text = number(value, 2)
+    return f"{text}<br><small>{number(between[0], 2)} to {number(between[1], 2)}</small>" if between else text

@@ -9,13 +9,25 @@ REFUSED = 2
 INTERRUPTED = 130
 
 
-def mend(status: int) -> str:
+def mend(status: int, body: bytes = b"") -> str:
     """Return the mend of an answer with a status that was not asked for."""
+    if body and not body.lstrip().startswith(b"{"):
+        return "is this an API server?"
     if status == 401:
         return "--token, or --kubeconfig with credentials that the server knows"
     if status == 403:
         return "a user with more rights"
     return "the log of the server" if status >= 500 else "is this an API server?"
+
+
+def unreachable(why: str) -> tuple[str, str]:
+    """Return what is said of a server that gave no answer, and the mend."""
+    mend = "check the address"
+    if "certificate" in why:
+        mend = "--kubeconfig has the authority of a server; --insecure-skip-tls-verify accepts any"
+    elif "connection refused" in why.lower():
+        mend = "nothing listens there: start the server, or check the address"
+    return f"the server cannot be reached: {why}", mend
 
 
 class Stopped(Exception):
@@ -26,3 +38,7 @@ class Stopped(Exception):
         self.what = what
         self.mend = mend
         self.code = code
+
+
+class Unreachable(Stopped):
+    """A server that gives no answer."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from hydrofoil.bench.failure import REFUSED, Stopped
 
 
-def writable(json: str, report: str) -> None:
+def writable(json: str, report: str, csv: str = "") -> None:
     """Raise Stopped if the files of results cannot be written: a run may take long."""
-    for flag, name in (("--json", json), ("--report", report)):
+    for flag, name in (("--json", json), ("--report", report), ("--csv", csv)):
         path = Path(name)
         if name in ("", "-"):
             continue

@@ -7,6 +7,9 @@ import platform
 from pathlib import Path
 from typing import Any
 
+BUSY = 0.5
+"""The load for each core from which a machine is called busy."""
+
 
 def facts() -> dict[str, Any]:
     """Return what the results show of this machine."""
@@ -31,3 +34,9 @@ def processor() -> str:
 def memory() -> int:
     """Return the size of the memory in MB."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1_000_000
+
+
+def busy_note() -> str:
+    """Return what has to be said of a machine that has other work; empty for a quiet one."""
+    load, cores = load_average(), os.cpu_count() or 1
+    return f"load {load:g} on {cores} cores: other work makes the figures noisy" if load > BUSY * cores else ""

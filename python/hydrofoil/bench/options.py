@@ -17,14 +17,17 @@ from hydrofoil.options import (
     flags,
     integer,
     one_of,
+    period,
     span,
     words,
 )
 
 CASES = ("list", "pages", "watch", "fanout", "informers", "writes", "mixed")
+MORE = ("selector", "cached", "namespaces", "manager")
+"""Cases that run only where they are named, or by `all`."""
 ALL = "all"
 ENCODINGS = ("json", "protobuf", "cbor", "table", "metadata")
-RESOURCES = ("configmaps", "pods")
+RESOURCES = ("configmaps", "pods", "custom")
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 MOST_OBJECTS = 1_000_000
 MOST_BYTES = 1_000_000
@@ -58,8 +61,23 @@ def several(known: tuple[str, ...]) -> Callable[[str], Texts]:
     return read
 
 
+def counts(low: int, high: int) -> Callable[[str], tuple[int, ...]]:
+    """Return a parser of whole numbers in a range, separated by commas."""
+    one = within(low, high)
+
+    def read(text: str) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(one(word.strip()) for word in text.split(",")))
+
+    return read
+
+
+def rates(text: str) -> tuple[float, ...]:
+    """Read rates, separated by commas. Raise ValueError."""
+    return tuple(dict.fromkeys(rate(word.strip()) for word in text.split(",")))
+
+
 def rate(text: str) -> float:
-    """Read writes a second; `max` is 0, which is no limit. Raise ValueError."""
+    """Read operations a second; `max` is 0, which is no limit. Raise ValueError."""
     if text == "max":
         return 0.0
     try:
@@ -69,6 +87,18 @@ def rate(text: str) -> float:
     if not 0 < found <= 1e6:
         raise Refused("<flag> must be above 0 and at most 1000000, or max")
     return found
+
+
+def bound(text: str) -> Texts:
+    """Read one bound of results. Raise Refused."""
+    from hydrofoil.bench.thresholds import threshold
+
+    return Texts((threshold(text).text,))
+
+
+def plain(value: Any) -> Any:
+    """Return the one value of a list, and any other value as it is."""
+    return value[0] if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], str) else value
 
 
 def namespace(text: str) -> str:
@@ -112,15 +142,23 @@ class LoadOptions(Options):
         "--resource",
         "configmaps",
         one_of(*RESOURCES),
-        "the kind of the objects (default {})",
+        "the kind of the objects; custom: of a definition that is made for the run (default {})",
         value="|".join(RESOURCES),
     )
     watchers: int = flag("--watchers", 100, within(1, 50_000), "watchers and informers (default {})", value="NUMBER")
-    readers: int = flag(
-        "--readers", 4, within(1, 10_000), "connections of lists and pages (default {})", value="NUMBER"
+    readers: tuple[int, ...] = flag(
+        "--readers",
+        (4,),
+        counts(1, 10_000),
+        "connections of lists and pages; each of several (default 4)",
+        value="NUMBER,...",
     )
-    rate: float = flag(
-        "--rate", 200.0, rate, "writes a second beside watchers, or max (default 200)", value="NUMBER|max"
+    rate: tuple[float, ...] = flag(
+        "--rate",
+        (),
+        rates,
+        "operations a second, or max; each of several (default: 200 writes beside watchers, else max)",
+        value="NUMBER|max,...",
     )
     encoding: Texts = flag(
         "--encoding",
@@ -131,6 +169,20 @@ class LoadOptions(Options):
     )
     gzip: bool = flag("--gzip", False, boolean, "ask for packed lists", value="BOOL")
     duration: float = flag("--duration", 5.0, span, "the time of each measurement (default 5s)", value="DURATION")
+    warmup: float = flag(
+        "--warmup",
+        0.0,
+        period,
+        "the time for which each case runs before its measurement (default 0s)",
+        value="DURATION",
+    )
+    repeat: int = flag(
+        "--repeat",
+        0,
+        within(1, 100),
+        "measurements of each case, in turn where two servers are compared (default 1, and 5 to compare)",
+        value="NUMBER",
+    )
     namespace: str = flag(
         "--namespace",
         "",
@@ -156,7 +208,20 @@ class ResultOptions(Options):
     json: str = flag("--json", "", anything, "write the figures to this file; - is the standard output", value="FILE")
 
 
-class BenchOptions(ServerOptions, LoadOptions, ResultOptions):
+class CheckOptions(Options):
+    """The bounds of results."""
+
+    csv: str = flag("--csv", "", anything, "write a line of figures for each measurement to this file", value="FILE")
+    fail_if: Texts = flag(
+        "--fail-if",
+        Texts(),
+        bound,
+        "end with 99 if a figure is beyond a bound, such as p99>50ms, list:rate<100 or, to compare, p99>10%",
+        value="BOUND",
+    )
+
+
+class BenchOptions(ServerOptions, LoadOptions, ResultOptions, CheckOptions):
     """The options of `hydrofoil bench`."""
 
     def shown(self) -> dict[str, Any]:
@@ -164,8 +229,9 @@ class BenchOptions(ServerOptions, LoadOptions, ResultOptions):
         found: dict[str, Any] = {}
         for each in flags(BenchOptions):
             value = getattr(self, each.setting)
-            found[each.names[0].lstrip("-")] = list(value) if isinstance(value, tuple) else value
-        found["rate"] = self.rate or "max"
+            found[each.names[0].lstrip("-")] = plain(list(value) if isinstance(value, tuple) else value)
+        rates = [each or "max" for each in self.rate]
+        found["rate"] = rates if len(rates) > 1 else rates[0] if rates else "default"
         found["token"] = "(given)" if self.token else ""
         return found
 
@@ -174,18 +240,30 @@ class CleanOptions(ServerOptions):
     """The options of `hydrofoil bench clean`."""
 
 
-class CompareOptions(Options):
-    """The results."""
+class FindOptions(Options):
+    """The bounds that the rate has to hold."""
 
-    report: str = flag("--report", "", anything, "write a page with plots to this file", value="FILE")
-    json: str = flag(
-        "--json", "", anything, "write the comparison to this file; - is the standard output", value="FILE"
-    )
+    p50: float = flag("--p50", 0.0, span, "the bound of the median", value="DURATION")
+    p90: float = flag("--p90", 0.0, span, "of nine in ten operations", value="DURATION")
+    p95: float = flag("--p95", 0.0, span, "of 95 in a hundred", value="DURATION")
+    p99: float = flag("--p99", 0.0, span, "of 99 in a hundred", value="DURATION")
+    p999: float = flag("--p999", 0.0, span, "of 999 in a thousand", value="DURATION", also=("--p99.9",))
+
+    def bounds(self) -> dict[str, float]:
+        """Return the bounds that are given, in milliseconds, by the names of their percentiles."""
+        named = {"p50": self.p50, "p90": self.p90, "p95": self.p95, "p99": self.p99, "p99.9": self.p999}
+        return {name: bound * 1000 for name, bound in named.items() if bound}
+
+
+class SearchOptions(BenchOptions, FindOptions):
+    """The options of `hydrofoil bench find`."""
 
 
 def choose_cases(given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cases of words, in their order. Raise ValueError with the first unknown word."""
     for word in given:
-        if word not in CASES and word != ALL:
+        if word not in (*CASES, *MORE, ALL):
             raise ValueError(word)
-    return tuple(case for case in CASES if not given or ALL in given or case in given)
+    if not given:
+        return CASES
+    return tuple(case for case in (*CASES, *MORE) if ALL in given or case in given)

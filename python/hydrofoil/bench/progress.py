@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 class Progress:
     """The progress of a run, on the standard error."""
 
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
+    def __init__(self) -> None:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._name = ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from hydrofoil.bench.compare import plain
 from hydrofoil.bench.style import CSS
 from hydrofoil.bench.svg import Line, lines
 from hydrofoil.bench.table import number
@@ -14,12 +15,19 @@ Document = dict[str, Any]
 Result = dict[str, Any]
 COLUMNS = (
     ("rate", "per_second", 1),
+    ("operations", "ops", 0),
     ("objects/s", "objects_per_second", 0),
     ("MB/s", "wire_mb_per_second", 1),
     ("server us/op", "cpu_us_per_op", 1),
     ("client us/op", "client_cpu_us_per_op", 1),
     ("peak MB", "rss_mb_peak", 0),
 )
+
+
+TIMES = ("p50 ms", "p99 ms", "p99.9 ms")
+
+
+PERCENTILES = ("p50", "p90", "p95", "p99", "p99.9", "max")
 
 
 def page(documents: Sequence[Document]) -> str:
@@ -60,6 +68,9 @@ def run(document: Document) -> str:
 
 def verdict(document: Document) -> str:
     """Return whether all answers were right."""
+    lost = document.get("unreachable", 0)
+    if lost:
+        return f'<span class="wrong">the server was lost in {lost} of {len(document["results"])} results</span>'
     if document["wrong"]:
         return f'<span class="wrong">{document["wrong"]} of {len(document["results"])} results are wrong</span>'
     return '<span class="ok">every answer was checked and right</span>'
@@ -68,7 +79,7 @@ def verdict(document: Document) -> str:
 def facts(document: Document) -> str:
     """Return server, machine and options."""
     server, machine, options = document["server"], document["machine"], document["options"]
-    rate = options["rate"] if options["rate"] == "max" else f"{options['rate']:g} writes/s"
+    rate = f"rate {plain(options['rate'])}"
     given = {
         "Server": f"{server['url']} ({server['transport']})",
         "Version": server["gitVersion"] or "unknown",
@@ -76,7 +87,7 @@ def facts(document: Document) -> str:
         "Processor": machine["cpu"],
         "Load average at the start": machine["load_average"],
         "Objects": f"{options['objects']:,} {options['resource']} with {options['size']:,} bytes of text",
-        "Connections": f"{options['readers']} readers, {options['watchers']} watchers, {rate}",
+        "Connections": f"{plain(options['readers'])} readers, {options['watchers']} watchers, {rate}",
         "Time of each case": f"{options['duration']:g} s",
     }
     rows = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(str(v))}</dd></div>" for k, v in given.items())
@@ -90,17 +101,17 @@ def notes(given: Sequence[str]) -> str:
 
 def table(results: Sequence[Result]) -> str:
     """Return the figures of all results."""
-    heads = ("case", *(c[0] for c in COLUMNS[:3]), "p50 ms", "p99 ms", *(c[0] for c in COLUMNS[3:]))
+    heads = ("case", *(c[0] for c in COLUMNS[:4]), *TIMES, *(c[0] for c in COLUMNS[4:]))
     rows = []
     for result in results:
         first = f"<td>{escape(result['name'])}</td>"
-        if result["error"] is not None or result["skipped"] is not None:
-            what = "wrong" if result["error"] is not None else f"skipped: {result['skipped']}"
+        if result["error"] is not None or result["skipped"] is not None or not result["ops"]:
+            what = f"skipped: {result['skipped']}" if result["skipped"] is not None else result["status"]
             rows.append(f'<tr>{first}<td class="text" colspan="{len(heads) - 1}">{escape(what)}</td></tr>')
             continue
         times = latency(result) or {}
         cells = [number(result[key], digits) for _, key, digits in COLUMNS]
-        cells[3:3] = [number(times.get("p50"), 2), number(times.get("p99"), 2)]
+        cells[4:4] = [number(times.get(name.removesuffix(" ms")), 2) for name in TIMES]
         rows.append(f"<tr>{first}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
     head = "".join(f"<th>{text}</th>" for text in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
@@ -120,14 +131,18 @@ def case(result: Result) -> str:
     if result["skipped"] is not None:
         why = f'<span class="sub">skipped: {escape(result["skipped"])}</span>'
         return f'<div class="card"><div class="head">{head}{why}</div></div>'
+    if not result["ops"]:
+        return f'<div class="card"><div class="head">{head}<span class="sub">{result["status"]}</span></div></div>'
     figures = [
         f'<span class="big">{number(result["per_second"], 1)}</span><span class="sub">{result["unit"]} a second</span>'
     ]
+    if result["status"] != "ok":
+        figures.append(f'<span class="wrong">{result["status"]}</span>')
     times = latency(result)
     if times:
         word = "lag" if result["lag_from_sent_ms"] else "latency"
-        shown = " &middot; ".join(f"{key} <b>{times[key]:,.2f}</b>" for key in ("p50", "p90", "p99", "max"))
-        figures.append(f'<span class="sub">{word} {shown} ms</span>')
+        shown = " &middot; ".join(f"{key} <b>{times[key]:,.2f}</b>" for key in PERCENTILES if key in times)
+        figures.append(f'<span class="sub">{word} {shown} ms of {times.get("count", result["ops"]):,}</span>')
     for count, text in ((result["reconnects"], "reconnects"), (result["retries_429"], "retries after 429")):
         if count:
             figures.append(f'<span class="sub">{count} {text}</span>')

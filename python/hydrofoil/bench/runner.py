@@ -7,16 +7,18 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
-from hydrofoil.bench import machine
-from hydrofoil.bench.cases import CASES, WRITERS, Wanted
-from hydrofoil.bench.failure import Stopped, mend
+from hydrofoil.bench.cases import CASES, SPREAD, WRITERS, Variant, Wanted
+from hydrofoil.bench.failure import Stopped, Unreachable, mend
+from hydrofoil.bench.manager import MANAGER
 from hydrofoil.bench.options import BenchOptions
-from hydrofoil.bench.result import Result, empty, fill
+from hydrofoil.bench.result import Result, Schedule, empty, fill
 from hydrofoil.bench.session import Part, Sample, Session, message, uid
-from hydrofoil.bench.workspace import METADATA, Workspace, selector
+from hydrofoil.bench.workspace import METADATA, Workspace, collection, selector
 
-BUSY = 0.5
-"""The load for each core at which figures are called noisy."""
+LIMITED = 0.9
+"""The share of a core from which the client's one thread may be what limits a rate."""
+FEW = 100
+"""Operations of which the 99th percentile is the slowest one."""
 HOUR = 3600.0
 SEED = "bench-"
 """The names of the objects of lists begin so."""
@@ -37,104 +39,133 @@ class Runner:
         self.notes: list[str] = []
         self._seeded: str | None = None
         """Empty after seeding; the reason if it has failed."""
+        self._scattered: str | None = None
+        """The same of the objects in many namespaces."""
 
-    def run(self, cases: Sequence[str]) -> None:
-        """Run cases with each encoding; then remove everything. Raise Stopped if the server does not answer."""
-        load = machine.load_average()
-        try:
-            self.workspace.make()
-            if self.options.resource == "pods" or "writes" in cases or "mixed" in cases:
-                self._account()
-            for case in cases:
-                for encoding in self.options.encoding:
-                    if self.session.interrupted:
-                        return
-                    self.results.append(self._case(case, encoding))
-        finally:
-            self.show("cleaning up", 0.0, None)
-            self.workspace.end()
-            self._noise(load)
-
-    def _account(self) -> None:
-        try:
-            self.workspace.account()
-        except Stopped as e:
-            self.notes.append(str(e))
-
-    def _noise(self, before: float) -> None:
-        cores = machine.facts()["cores"] or 1
-        if before > BUSY * cores:
-            self.notes.append(f"load average {before:g} at the start: noisy")
+    def begin(self, cases: Sequence[str]) -> None:
+        """Make what the cases need. Raise Stopped if the server does not answer."""
         if not self.session.pids:
             self.notes.append("no --pid: the server's CPU and memory are unknown")
+        self.workspace.make()
+        if self.options.resource == "pods" or "writes" in cases or "mixed" in cases:
+            try:
+                self.workspace.account()
+            except Stopped as e:
+                self.notes.append(str(e))
 
-    def _case(self, case: str, encoding: str) -> Result:
-        """Run one case with one encoding. Whatever is wrong with it is in its result."""
-        what, options = CASES[case], self.options
-        packed = options.gzip and case in ("list", "pages", "mixed")
-        wanted = Wanted(options, encoding, 0, [])
-        name = f"{case} {encoding}{'+gzip' if packed else ''} {what.shape(wanted)}"
-        result = empty(case, name, encoding, packed, what.unit)
+    def end(self) -> None:
+        """Remove everything."""
+        self.show("cleaning up", 0.0, None)
+        self.workspace.end()
+
+    def keep(self, result: Result) -> None:
+        """Take a result among those of the run, with what has to be said of it."""
+        self.results.append(result)
+        self.notes += remarks(result)
+
+    def measure(self, variant: Variant, seconds: float = 0.0) -> Result:
+        """Run one case, for a time (0: that of the options). Whatever is wrong with it is in its result."""
+        what, options = CASES[variant.case], self.options
+        result = empty(variant.case, variant.name(options), variant.encoding, variant.packed(options), what.unit)
         try:
             if what.seeded and (why := self._seed()):
                 raise Stopped(why)
+            if variant.case == "namespaces" and (why := self._spread()):
+                raise Stopped(why)
             version = self._version() if what.watches else 0
-            pods = self._pods() if case in ("writes", "mixed") and options.resource != "pods" else []
-            wanted = wanted._replace(version=version, pods=pods)
-            self._measure(result, wanted)
+            pods = self._pods() if variant.case in ("writes", "mixed") and options.resource != "pods" else []
+            wanted = variant.wanted(options, version, pods)
+            if variant.case == "manager":
+                wanted = wanted._replace(paths=self._watched())
+                result["name"] = variant.name(options, wanted)
+            self._measure(result, variant, wanted, seconds or options.duration)
+        except Unreachable as e:
+            result["status"], result["error"] = "unreachable", e.what
         except Stopped as e:
-            result["error"] = f"{case} {encoding}: {e.what}"
+            self._refuse(result, e.what)
+        if self.session.interrupted and result["status"] not in ("wrong", "skipped"):
+            result["status"], result["error"] = "stopped", None
         return result
 
-    def _measure(self, result: Result, wanted: Wanted) -> None:
-        case, name, options = CASES[result["case"]], result["name"], self.options
+    def _refuse(self, result: Result, why: str | None) -> None:
+        result["status"], result["error"] = "wrong", f"{result['case']} {result['encoding']}: {why}"
+
+    def _ended(self, result: Result, outcome: dict[str, Any]) -> bool:
+        """Note that a measurement ended without figures; return whether it did."""
+        if outcome["skipped"] is not None:
+            result["status"], result["skipped"] = "skipped", outcome["skipped"]
+        elif outcome["error"] is not None:
+            self._refuse(result, outcome["error"])
+            if outcome["unreachable"]:
+                result["status"] = "unreachable"
+        return bool(result["status"] != "ok")
+
+    def _measure(self, result: Result, variant: Variant, wanted: Wanted, seconds: float) -> None:
+        case, name, options = CASES[variant.case], result["name"], self.options
         self.show(name, 0.0, None)
         parts = case.parts(wanted)
-        rate = 0.0 if result["case"] == "writes" else options.rate
-        first = self._first(parts, wanted.encoding, result["gzip"])
-        if first["error"] is not None or first["skipped"] is not None:
-            result["skipped"] = first["skipped"]
-            result["error"] = first["error"] and f"{result['case']} {result['encoding']}: {first['error']}"
+        if self._ended(result, self._first(parts, wanted.encoding, result["gzip"], self._scope(variant.case))):
             self.workspace.remove(wanted.pods)
             return
+        rate, read_rate = variant.rates()
         measured = self.session.measure(
             parts,
             lambda share, sample: self.show(name, share, sample),
             encoding=wanted.encoding,
             gzip=result["gzip"],
             rate=rate,
-            **({} if case.seeded else {"objects": 0}),
+            read_rate=read_rate,
+            seconds=seconds,
+            **self._scope(variant.case),
         )
         outcome = measured.outcome
-        error = outcome["error"]
-        if error is None and outcome["skipped"] is None and result["case"] in ("writes", "mixed"):
+        ended = self._ended(result, outcome)
+        error = None
+        if not ended and not self.session.interrupted and variant.case in ("writes", "mixed"):
             seeded = {item["name"] for item in self.workspace.owned if item["uid"] and item["name"].startswith(SEED)}
-            try:
-                error = self._compare(options.resource, outcome["written"], seeded)
-                error = error or (self._compare("pods", outcome["beside"], set()) if wanted.pods else None)
-            except Stopped as e:
-                error = e.what
+            error = self._compare(options.resource, outcome["written"], seeded)
+            error = error or (self._compare("pods", outcome["beside"], set()) if wanted.pods else None)
         self.workspace.remove([*outcome["owned"], *wanted.pods])
-        fill(result, measured)
-        result["skipped"] = outcome["skipped"]
+        driven = next((at for at, part in enumerate(parts) if part["part"] == "writes"), 0)
+        fill(result, measured, Schedule(driven, rate or read_rate, seconds, variant.connections(options)))
         if error is not None:
-            result["error"] = f"{result['case']} {result['encoding']}: {error}"
-        elif outcome["skipped"] is None:
+            self._refuse(result, error)
+        elif not ended:
             result["proof"] = case.proof(wanted, outcome)
-            if self.session.interrupted:
-                result["error"] = f"{result['case']} {result['encoding']}: interrupted"
 
-    def _first(self, parts: list[Part], encoding: str, gzip: bool) -> dict[str, Any]:
+    def _first(self, parts: list[Part], encoding: str, gzip: bool, scope: dict[str, Any]) -> dict[str, Any]:
         """Read all objects once before the measurement, each checked member by member; return the outcome."""
         kinds = {part["part"] for part in parts}
         lists: list[Part] = [{"part": "list", "readers": 1}] if kinds & {"list", "pages"} else []
         starts: list[Part] = [{"part": "informers", "count": 1}] if "informers" in kinds else []
-        outcome: dict[str, Any] = {"error": None, "skipped": None}
+        outcome: dict[str, Any] = {"error": None, "skipped": None, "unreachable": False}
         for part in (*lists, *starts):
-            outcome = self.session.measure([part], seconds=0.0, rate=0.0, encoding=encoding, gzip=gzip).outcome
+            outcome = self.session.measure([part], seconds=0.0, encoding=encoding, gzip=gzip, **scope).outcome
             if outcome["error"] is not None or outcome["skipped"] is not None:
                 break
         return outcome
+
+    def _scope(self, case: str) -> dict[str, Any]:
+        """Return which objects a case is about: those of lists, those in many namespaces, or none but its own."""
+        if case == "namespaces":
+            return {"run": f"{self.session.run}s", "spread": SPREAD}
+        return {} if CASES[case].seeded else {"objects": 0}
+
+    def _watched(self) -> tuple[str, ...]:
+        """Return the collections of a controller manager that the server has."""
+        return tuple(path for path in MANAGER if self.session.get(f"{path}?limit=1", METADATA) is not None)
+
+    def _spread(self) -> str:
+        """Create the objects of many namespaces once; return the reason if that fails. Raise Stopped."""
+        if self._scattered is None:
+            self._scattered = ""
+            for number in range(min(SPREAD, self.options.objects)):
+                self.workspace.make_namespace(f"{self.session.namespace}-{number:04}")
+            parts = [{"part": "seed", "connections": min(32, self.options.objects)}]
+            outcome = self.session.measure(parts, seconds=HOUR, **self._scope("namespaces")).outcome
+            self.workspace.owned.extend(outcome["owned"])
+            self._scattered = f"seeding: {outcome['error']}" if outcome["error"] else ""
+        return self._scattered
 
     def _seed(self) -> str:
         """Create the objects of lists once; return the reason if that fails."""
@@ -147,14 +178,16 @@ class Runner:
             def show(_share: float, sample: Sample) -> None:
                 self.show("seeding", min(sample.t * sample.per_second / wanted, 1.0), sample)
 
-            outcome = self.session.measure(parts, show, seconds=HOUR, rate=0.0).outcome
+            outcome = self.session.measure(parts, show, seconds=HOUR).outcome
             self.workspace.owned.extend(outcome["owned"])
             self._seeded = f"seeding: {outcome['error']}" if outcome["error"] else ""
+            if outcome["unreachable"]:
+                raise Unreachable(self._seeded)
         return self._seeded
 
     def _version(self) -> int:
         """Return the present version of the collection. Raise Stopped."""
-        path = f"/api/v1/namespaces/{self.session.namespace}/{self.options.resource}?limit=1"
+        path = f"{collection(self.session.namespace, self.options.resource)}?limit=1"
         listed = self.session.get(path)
         try:
             return int(listed["metadata"]["resourceVersion"])
@@ -191,7 +224,7 @@ class Runner:
 
     def _compare(self, resource: str, written: list[dict[str, Any]], seeded: set[str]) -> str | None:
         """Compare the stored objects of a resource with the last write of each; return what differs. Raise Stopped."""
-        path = f"/api/v1/namespaces/{self.session.namespace}/{resource}?{selector(self.session.run)}"
+        path = f"{collection(self.session.namespace, resource)}?{selector(self.session.run)}"
         metas = self.session.metas(path, METADATA)
         listing = {meta["name"]: meta["resourceVersion"] for meta in metas}
         for before, after in pairwise(meta["name"] for meta in metas):
@@ -212,6 +245,24 @@ class Runner:
         return None
 
 
+def remarks(result: Result) -> list[str]:
+    """Return what has to be said of figures: what limited them, and how few operations they are of."""
+    found = []
+    if (result["client_busy"] or 0.0) > LIMITED:
+        share = f"{result['client_busy']:.0%}"
+        found.append(f"{result['name']}: the client was the limit: its one thread was busy for {share} of the time")
+    if result["status"] == "overloaded":
+        behind = f"{result['backlog_seconds']:.1f} s"
+        found.append(f"{result['name']}: overloaded: at the end the server was {behind} behind, and would fall further")
+    return found
+
+
+def few(results: Sequence[Result]) -> list[str]:
+    """Return a line on the results of so few operations that their 99th percentile is the slowest one."""
+    names = [result["name"] for result in results if result["ops"] and result["ops"] < FEW]
+    return [f"fewer than {FEW} operations, so that the p99 is the slowest one: {', '.join(names)}"] if names else []
+
+
 def document(runner: Runner, url: str, version: str, now: datetime, facts: dict[str, Any]) -> dict[str, Any]:
     """Return the results of a run with their circumstances."""
     transport = "tls" if url.startswith("https") else "plain"
@@ -223,7 +274,8 @@ def document(runner: Runner, url: str, version: str, now: datetime, facts: dict[
         "machine": facts,
         "options": runner.options.shown(),
         "results": runner.results,
-        "wrong": sum(result["error"] is not None for result in runner.results),
+        "wrong": sum(result["status"] == "wrong" for result in runner.results),
+        "unreachable": sum(result["status"] == "unreachable" for result in runner.results),
         "left": len(runner.workspace.left),
-        "notes": runner.notes,
+        "notes": runner.notes + few(runner.results),
     }

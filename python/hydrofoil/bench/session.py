@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.bench.failure import INTERRUPTED, Stopped, mend
+from hydrofoil.bench.failure import INTERRUPTED, Stopped, Unreachable, mend, unreachable
 from hydrofoil.bench.options import LoadOptions
 from hydrofoil.bench.processes import Usage, usage
 from hydrofoil.clock import stopwatch
@@ -57,6 +57,33 @@ Watcher = Callable[[float, Sample], None]
 """Called with the share of the measurement that is over, and the last sample."""
 
 
+@contextmanager
+def interruptible(*sessions: Session) -> Iterator[None]:
+    """Note the first SIGINT or SIGTERM, so that everything is cleaned up; end at once at the second."""
+    signals = 0
+
+    def note(_number: int, _frame: FrameType | None) -> None:
+        # The flag is not asked: it is down while everything is removed.
+        nonlocal signals
+        signals += 1
+        if signals > 1:
+            os._exit(INTERRUPTED)
+        for session in sessions:
+            session.interrupted = True
+
+    try:
+        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:
+        # Not in the main thread: the caller has the signals.
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 class Session:
     """A server, and the namespace and label of a run."""
 
@@ -70,32 +97,6 @@ class Session:
         self._met = False
         """Whether the server has ever answered."""
 
-    @contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Note the first SIGINT or SIGTERM, so that everything is cleaned up; end at once at the second."""
-
-        signals = 0
-
-        def note(_number: int, _frame: FrameType | None) -> None:
-            # The flag is not asked: it is down while everything is removed.
-            nonlocal signals
-            signals += 1
-            if signals > 1:
-                os._exit(INTERRUPTED)
-            self.interrupted = True
-
-        try:
-            before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-        except ValueError:
-            # Not in the main thread: the caller has the signals.
-            yield
-            return
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def plan(self, parts: list[Part], **changed: Any) -> bytes:
         """Return the plan of a run of the client."""
         plan = {
@@ -106,7 +107,7 @@ class Session:
             "objects": self.load.objects,
             "size": self.load.size,
             "seconds": self.load.duration,
-            "rate": self.load.rate,
+            "rate": 0.0,
             "encoding": "json",
             "gzip": False,
             "patience": PATIENCE,
@@ -139,7 +140,7 @@ class Session:
         if answer is None and self.interrupted and not before:
             raise Stopped("interrupted before an answer", "run it again", INTERRUPTED)
         if answer is None:
-            raise Stopped(f"the server cannot be reached: {orjson.loads(outcome)['error']}", "check the address")
+            raise Unreachable(*unreachable(str(orjson.loads(outcome)["error"])))
         return answer
 
     def get(self, path: str, accept: str = JSON) -> Any:
@@ -148,13 +149,13 @@ class Session:
         if status == 404:
             return None
         if status != 200:
-            raise Stopped(f"GET {path}: status {status}: {message(body)}", mend(status))
+            raise Stopped(f"GET {path}: status {status}: {message(body)}", mend(status, body))
         try:
             found = orjson.loads(body)
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise Stopped(f"GET {path}: no object: {message(body)}", mend(status))
+            raise Stopped(f"GET {path}: no object: {message(body)}", mend(status, body))
         return found
 
     def metas(self, path: str, accept: str = JSON) -> list[dict[str, Any]]:
@@ -243,4 +244,6 @@ def message(body: bytes) -> str:
         found = orjson.loads(body)["message"]
     except (ValueError, TypeError, KeyError):
         found = None
+    if body.lstrip()[:1] == b"<":
+        return "the answer is a page, and no Status"
     return found if isinstance(found, str) else body[:300].decode(errors="replace").strip() or "an empty body"

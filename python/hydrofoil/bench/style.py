@@ -47,7 +47,7 @@ svg{width:100%;height:auto;display:block}
 .proof{margin:10px 0 0;padding:0;list-style:none;font-size:13.5px;color:var(--soft)}
 .proof li::before{content:"\\2713";color:var(--good);font-weight:700;margin-right:7px}
 .wrong{color:var(--bad);font-weight:600;overflow-wrap:anywhere}
-.better{color:var(--good)}.worse{color:var(--bad)}
+.better{color:var(--good)}.worse{color:var(--bad)}.alike{color:var(--soft)}
 .notes{border-left:3px solid var(--warn);padding:2px 0 2px 12px;margin:16px 0 0}
 .notes p{margin:2px 0}
 .ok{color:var(--good);font-weight:600}

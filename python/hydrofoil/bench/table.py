@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-HEAD = ("case", "rate", "unit", "objects/s", "MB/s", "p50 ms", "p99 ms", "server us", "client us", "peak MB")
+HEAD = (
+    *("case", "rate", "unit", "ops", "objects/s", "MB/s", "p50 ms", "p99 ms", "p99.9 ms", "server us"),
+    *("client us", "peak MB", "status"),
+)
+MANY = 1000
+"""Operations below which a p99.9 would be no more than the slowest one."""
 
 
 def write(document: dict[str, Any]) -> None:
@@ -17,7 +22,7 @@ def write(document: dict[str, Any]) -> None:
     sys.stdout.write(f"{title}\n")
     for line in rows:
         cells = [
-            cell.ljust(w) if i in (0, 2) else cell.rjust(w)
+            cell.ljust(w) if i in (0, 2, len(HEAD) - 1) else cell.rjust(w)
             for i, (cell, w) in enumerate(zip(line, widths, strict=True))
         ]
         sys.stdout.write("  ".join(cells).rstrip() + "\n")
@@ -27,23 +32,33 @@ def write(document: dict[str, Any]) -> None:
 
 def row(result: dict[str, Any]) -> tuple[str, ...]:
     """Return the cells of a result."""
-    if result["skipped"] is not None:
-        return (result["name"], "skipped", result["skipped"], *[""] * (len(HEAD) - 3))
-    if result["error"] is not None:
-        return (result["name"], "WRONG", *[""] * (len(HEAD) - 2))
+    status = result["status"]
+    if status in ("skipped", "wrong", "unreachable") or not result["ops"]:
+        word = "WRONG" if status == "wrong" else status
+        return (result["name"], word, result["skipped"] or "", *[""] * (len(HEAD) - 3))
     times = result["lag_from_sent_ms"] or result["latency_ms"] or {}
     return (
         result["name"],
-        number(result["per_second"], 1),
+        with_interval(result),
         result["unit"],
+        number(result["ops"], 0),
         number(result["objects_per_second"], 0),
         number(result["wire_mb_per_second"], 1),
         number(times.get("p50"), 2),
         number(times.get("p99"), 2),
+        number(times.get("p99.9") if result["ops"] >= MANY else None, 2),
         number(result["cpu_us_per_op"], 1),
         number(result["client_cpu_us_per_op"], 1),
         number(result["rss_mb_peak"], 0),
+        "" if status == "ok" else status,
     )
+
+
+def with_interval(result: dict[str, Any]) -> str:
+    """Return the rate, with half the width of the interval of its repeats."""
+    between = result["intervals"].get("per_second")
+    shown = number(result["per_second"], 1)
+    return f"{shown} ±{number((between[1] - between[0]) / 2, 1)}" if between else shown
 
 
 def number(value: float | None, digits: int) -> str:

@@ -197,17 +197,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"Kubernetes v1.36.1+hydrofoil.{__version__}\n")
         return 0
+    from hydrofoil.folders import FolderError
+
     try:
         line = add_defaults(list(translate_words(words, flags)))
-    except Unknown as e:
+    except (Unknown, FolderError) as e:
         sys.stderr.write(f"Error: {e}\n")
         return 1
+    from hydrofoil.cli.drop_in import COMMANDS
     from hydrofoil.cli.failure import INTERRUPTED
     from hydrofoil.cli.main import main as run
 
     # kube-apiserver writes nothing to its standard output.
     sys.stdout = sys.stderr
-    code = run(line)
+    code = run(line, COMMANDS)
     # kube-apiserver ends alike after both signals (`SetupSignalHandler`).
     return 0 if code == INTERRUPTED else code
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from hydrofoil.bench.failure import Stopped
-from hydrofoil.bench.options import ALL, CASES, BenchOptions, LoadOptions, ResultOptions, ServerOptions, choose_cases
+from hydrofoil.bench.options import (
+    ALL,
+    CASES,
+    MORE,
+    BenchOptions,
+    CheckOptions,
+    LoadOptions,
+    ResultOptions,
+    ServerOptions,
+    choose_cases,
+)
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import Failure
+from hydrofoil.near import near
 
 
 def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
@@ -16,8 +26,8 @@ def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     try:
         cases = choose_cases(words)
     except ValueError as e:
-        near = get_close_matches(str(e), (*CASES, ALL), 1)
-        raise Failure(f"no case {str(e)!r}", f"{near[0]}?" if near else ", ".join((*CASES, ALL))) from None
+        known = (*CASES, *MORE, ALL)
+        raise Failure(f"no case {str(e)!r}", near(str(e), known) or ", ".join(known)) from None
     from hydrofoil.bench.run import run as measure
 
     try:
@@ -28,16 +38,19 @@ def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
 
 COMMAND = Command(
     "bench",
-    [ServerOptions, LoadOptions, ResultOptions],
+    [ServerOptions, LoadOptions, ResultOptions, CheckOptions],
     run,
-    f"Measure an API server, and check each of its answers. Cases: {', '.join(CASES)}; all without any.",
+    f"Measure an API server, and check each of its answers. Cases: {', '.join(CASES)}, which run without any;"
+    f" {', '.join(MORE)}; all.",
     arguments="[CASE...]",
     most=None,
-    words=(*CASES, ALL),
-    commands=("compare", "clean"),
+    words=(*CASES, *MORE, ALL),
+    commands=("compare", "find", "clean"),
     examples=(
         "hydrofoil bench --server http://127.0.0.1:8080",
         "hydrofoil bench list fanout --server http://127.0.0.1:8080 --pid 4711 --report report.html",
+        "hydrofoil bench list --readers 1,2,4,8 --server http://127.0.0.1:8080 --csv list.csv",
+        "hydrofoil bench list --rate 100 --fail-if 'p99>50ms' --server http://127.0.0.1:8080",
         "hydrofoil bench --kubeconfig ./kubeconfig --yes --json a.json",
         "hydrofoil bench --against kube-apiserver --report compared.html",
     ),

@@ -99,9 +99,13 @@ def ktls(_given: Mapping[str, Any]) -> Check:
 
 def certificates(given: Mapping[str, Any]) -> Check:
     """Check the certificates that a server made for itself."""
-    from hydrofoil.folders import state_folder
+    from hydrofoil.folders import FolderError, state_folder
 
-    place = Path(given["cert_dir"]) if given["cert_dir"] else state_folder()
+    try:
+        place = Path(given["cert_dir"]) if given["cert_dir"] else state_folder()
+    except FolderError as e:
+        what, _, mend = str(e).removesuffix(")").partition(" (")
+        return Check("fail", what, mend)
     path = place / "apiserver.crt"
     try:
         text = path.read_bytes()
@@ -144,6 +148,14 @@ def kubectl(_given: Mapping[str, Any]) -> Check:
     return Check("ok", text)
 
 
+def descriptions(_given: Mapping[str, Any]) -> Check:
+    """Check whether `kubectl explain` has descriptions."""
+    try:
+        return Check("ok", f"lightkube-models {metadata.version('lightkube-models')}")
+    except metadata.PackageNotFoundError:
+        return Check("ok", "kubectl explain shows <empty> (pip install 'hydrofoil[docs]' brings descriptions)")
+
+
 CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "python": python,
     "native": native,
@@ -153,4 +165,5 @@ CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "ktls": ktls,
     "certificates": certificates,
     "kubectl": kubectl,
+    "descriptions": descriptions,
 }

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import click
 
 from hydrofoil.cli.completed import Value, Words
 from hydrofoil.cli.failure import USAGE, Failure
-from hydrofoil.cli.sources import Given, settle
+from hydrofoil.cli.sources import Given, name_unknown_variables, settle
 from hydrofoil.go_text import quote
+from hydrofoil.near import near
 from hydrofoil.options import Flag, flags
 
 CONFIG = "config"
 SHOW = "show_config"
+ALL = "hydrofoil.all"
+"""Whether the help shows all flags."""
 SPELLED = "hydrofoil.spelled"
 """The names of the flags of a command line, by their settings."""
 BARE = {"BOOL": "true", "[FILE]": "-"}
@@ -43,27 +46,31 @@ class Command(click.Command):
         words: Sequence[str] = (),
         commands: Sequence[str] = (),
         usage: int = USAGE,
+        brief: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> None:
         """Take the placeholders of arguments and how many are allowed (None: any number).
 
         `words` are arguments to complete, `commands` those that are commands of their own;
-        `usage` is the exit code for a command line that is refused.
+        `usage` is the exit code for a command line that is refused; `brief` has the flags of the short help
+        with their texts, by sections: `--help-all` shows all.
         """
         self.rooms = rooms
-        self._known = [flag for room in rooms for flag in flags(room)]
+        self.known = [flag for room in rooms for flag in flags(room)]
         self._run = run
         self._arguments = arguments
         self._most = most
         self._examples = examples
         self._usage = usage
-        given: list[click.Parameter] = [option(flag) for flag in self._known]
+        self._brief = brief
+        given: list[click.Parameter] = [option(flag) for flag in self.known]
         given.append(click.Option(["--config", CONFIG], metavar="FILE", type=click.Path()))
         given.append(click.Option(["--show-config", SHOW], is_flag=True))
+        given.append(click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show_all))
         given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=Words(arguments, words, commands)))
         super().__init__(name, params=given, help=help)
-        self._settings = {n: f.setting for f in self._known for n in f.names}
-        self._bare = {n: BARE[f.value] for f in self._known if f.value in BARE for n in f.names}
-        self._valued = {n for f in self._known if f.value not in BARE for n in f.names} | {"--config"}
+        self._settings = {n: f.setting for f in self.known for n in f.names}
+        self._bare = {n: BARE[f.value] for f in self.known if f.value in BARE for n in f.names}
+        self._valued = {n for f in self.known if f.value not in BARE for n in f.names} | {"--config"}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the words as pflag does. Raise Failure."""
@@ -100,7 +107,7 @@ class Command(click.Command):
             name, equals, _ = word.partition("=")
             if word == "--":
                 yield from ("--", *rest)
-            elif not word.startswith("-") or word == "-" or word in ("--help", "-h", "--show-config"):
+            elif not word.startswith("-") or word == "-" or word in ("--help", "-h", "--help-all", "--show-config"):
                 yield word
             elif not word.startswith("--"):
                 yield from self._short(word, rest)
@@ -128,8 +135,7 @@ class Command(click.Command):
         yield f"{word}{value}"
 
     def _unknown(self, name: str) -> NoReturn:
-        near = get_close_matches(name, [*self._valued, *self._bare, "--show-config"], 1)
-        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else "")
+        self._refuse(f"unknown flag: {name}", near(name, [*self._valued, *self._bare, "--show-config"]))
 
     def settings(self, ctx: click.Context) -> tuple[dict[str, Any], dict[str, Given]]:
         """Return the values of the flags, and the texts of those that are given anywhere. Raise Failure."""
@@ -139,8 +145,10 @@ class Command(click.Command):
         if path is not None:
             from hydrofoil.cli.file import read
 
-            file = read(path, self._known, str(self.name))
-        return settle(self._known, line, file, self._usage)
+            file = read(path, self.known, str(self.name))
+        if self._usage == USAGE:
+            name_unknown_variables(self.known, lambda: flags_of_all(ctx.find_root()))
+        return settle(self.known, line, file, self._usage)
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the command; return the exit code. Raise Failure."""
@@ -158,12 +166,29 @@ class Command(click.Command):
         if ctx.params[SHOW]:
             from hydrofoil.cli.file import render_settings as file
 
-            sys.stdout.write(file(self._known, values, given))
+            sys.stdout.write(file(self.known, values, given))
             return 0
         return self._run(values, words)
 
+    def _format_brief(self, formatter: click.HelpFormatter) -> None:
+        """Write the flags that people look for, a line each."""
+        formatter.write_paragraph()
+        values = {flag.names[0]: "" if flag.value in BARE else flag.value for flag in self.known}
+        for title, texts in self._brief.items():
+            formatter.write(f"{title}:\n")
+            for name, text in texts.items():
+                if name in values:
+                    formatter.write(f"  {f'{name} {values[name]}'.rstrip():29}  {text}\n")
+        formatter.write("  --config FILE                  read flags from a map in YAML\n")
+        formatter.write("  --show-config                  print all settings as such a file, and end\n")
+        formatter.write(f"  --help-all                     show all {len(self.known)} flags\n")
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags of each room under the words of its docstring."""
+        if self._brief and not ctx.meta.get(ALL):
+            self._format_brief(formatter)
+            examples(formatter, self._examples)
+            return
         for room in self.rooms:
             with formatter.section((room.__doc__ or "").partition("\n")[0].rstrip(".")):
                 formatter.write_dl([names_and_help(flag) for flag in flags(room)], col_max=34)
@@ -172,6 +197,22 @@ class Command(click.Command):
             rows.append(("--show-config", "print all settings as such a file, and end"))
             formatter.write_dl([*rows, ("--help", "show this page")], col_max=34)
         examples(formatter, self._examples)
+
+
+def show_all(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Print the help with all flags, and end."""
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+def flags_of_all(ctx: click.Context) -> list[Flag]:
+    """Return the flags of all commands of a group."""
+    group = ctx.command
+    names = group.list_commands(ctx) if isinstance(group, click.Group) else ()
+    commands = [group.get_command(ctx, name) for name in names if isinstance(group, click.Group)]
+    return [flag for command in commands if isinstance(command, Command) for flag in command.known]
 
 
 def examples(formatter: click.HelpFormatter, lines: Sequence[str]) -> None:

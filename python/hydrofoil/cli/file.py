@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from hydrofoil.cli.failure import Failure
 from hydrofoil.cli.sources import Given
+from hydrofoil.near import near
 from hydrofoil.options import Flag, Refused, Texts, texts
 
 PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
@@ -54,8 +54,7 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
         at = f"{path}:{line(text, name)}"
         flag = names.get(name)
         if flag is None:
-            near = get_close_matches(name, names, 1)
-            raise Failure(f'{at}: no flag "{name}"', f"{near[0]}?" if near else f"hydrofoil {command} --help")
+            raise Failure(f'{at}: no flag "{name}"', near(name, names) or f"hydrofoil {command} --help")
         if isinstance(value, list | dict) and isinstance(flag.default, int | float):
             raise Failure(f"{at}: {name} has one value", f"such as {name}: {texts(flag, flag.default)[0]}")
         if value is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from click.shell_completion import CompletionItem
 from hydrofoil.cli.command import examples
 from hydrofoil.cli.completed import items
 from hydrofoil.cli.failure import Failure
+from hydrofoil.near import near
 
 WORDS = "hydrofoil.words"
 """The words of a command line."""
@@ -25,6 +25,16 @@ class Entry(NamedTuple):
     module: str
     """The module that has it, as `COMMAND`, or in `COMMANDS` by its name."""
     help: str
+
+
+def load(entries: Mapping[str, Entry], name: str) -> click.Command | None:
+    """Load a command; return None if there is none of this name."""
+    entry = entries.get(name)
+    if entry is None:
+        return None
+    module = import_module(entry.module)
+    found: click.Command = module.COMMAND if hasattr(module, "COMMAND") else module.COMMANDS[name]
+    return found
 
 
 class Group(click.Group):
@@ -42,12 +52,7 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load a command; return None if there is none of this name."""
-        entry = self._entries.get(cmd_name)
-        if entry is None:
-            return None
-        module = import_module(entry.module)
-        found: click.Command = module.COMMANDS[cmd_name] if hasattr(module, "COMMANDS") else module.COMMAND
-        return found
+        return load(self._entries, cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keep the words for completion."""
@@ -76,9 +81,8 @@ class Group(click.Group):
                 raise Failure(f"{args[0]}: a command is missing", f"{names}; {ctx.command_path} {args[0]} --help")
             if below:
                 args = [" ".join(args[:2]), *args[2:]]
-            near = get_close_matches(args[0], self._entries, 1)
             kind = "flag" if args[0].startswith("-") else "command"
-            raise Failure(f"no {kind} {args[0]!r}", f"{near[0]}?" if near else f"{ctx.command_path} --help")
+            raise Failure(f"no {kind} {args[0]!r}", near(args[0], self._entries, 0.7) or f"{ctx.command_path} --help")
         return super().resolve_command(ctx, args)
 
     def _describe(self, ctx: click.Context, names: list[str]) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from hydrofoil import __version__
-from hydrofoil.cli.failure import INTERRUPTED, Failure, report
+from hydrofoil.cli.failure import INTERRUPTED, WRONG, Failure, report
 from hydrofoil.cli.group import Entry, Group
+from hydrofoil.folders import FolderError
 
 SERVING, TESTING, MEASURING, DATA, SHELL = "Serve", "Test", "Measure", "Keep data", "Set up"
 COMMANDS = {
@@ -30,8 +31,9 @@ COMMANDS = {
     "data import": Entry(DATA, "hydrofoil.cli.data.commands", "make a data folder of lines of JSON"),
     "bench": Entry(MEASURING, "hydrofoil.cli.bench", "measure an API server and check each of its answers"),
     "bench compare": Entry(
-        MEASURING, "hydrofoil.cli.bench_compare", "compare results: ratios, noise, and what is not alike"
+        MEASURING, "hydrofoil.cli.bench_compare", "compare results, or servers in turn: ratios and noise"
     ),
+    "bench find": Entry(MEASURING, "hydrofoil.cli.bench_find", "find the highest rate that holds a bound"),
     "bench clean": Entry(MEASURING, "hydrofoil.cli.bench_clean", "remove what benchmarks that were killed have left"),
     "version": Entry(SHELL, "hydrofoil.cli.version", "print the versions of this program and of the API"),
     "doctor": Entry(SHELL, "hydrofoil.cli.doctor", "check this machine, and say what to mend"),
@@ -46,11 +48,11 @@ EXAMPLES = (
 )
 
 
-def group() -> Group:
+def group(entries: Mapping[str, Entry] = COMMANDS) -> Group:
     """Return all commands."""
     top = Group(
         "hydrofoil",
-        COMMANDS,
+        entries,
         EXAMPLES,
         help="A Kubernetes-API-compatible server that starts in a blink.",
         no_args_is_help=False,
@@ -73,7 +75,7 @@ def open_descriptors() -> None:
             os.open(os.devnull, os.O_RDWR)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, entries: Mapping[str, Entry] = COMMANDS) -> int:
     """Run a command and return the exit code."""
     open_descriptors()
     # Without a word, as cargo and kind do.
@@ -85,13 +87,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         # `standalone_mode` would print errors in other forms.
-        found: Any = group().main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)
+        found: Any = group(entries).main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)
     except Failure as e:
         return report(e)
     except click.UsageError as e:
         return report(Failure(e.format_message().rstrip(".").lower(), "hydrofoil --help"))
     except click.ClickException as e:
         return report(Failure(e.format_message()))
+    except FolderError as e:
+        return report(Failure(str(e), code=WRONG))
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.go_text import quote
+from hydrofoil.near import suggest
 from hydrofoil.options import Flag, Refused, Texts
 
 PREFIX = "HYDROFOIL_"
+OTHERS = frozenset(f"{PREFIX}{name}" for name in ("BINARIES", "CI", "KIT_ON_ETCD", "MONTH", "TURN_MS"))
+"""Variables that are not those of flags: of the tests."""
 
 
 class Given(NamedTuple):
@@ -39,6 +43,21 @@ def environment(known: Sequence[Flag]) -> dict[str, Given]:
     return found
 
 
+def name_unknown_variables(known: Sequence[Flag], others: Callable[[], Iterable[Flag]]) -> None:
+    """Write a line on each variable that looks like one of a flag, and is none of any command.
+
+    `others` gives the flags of all commands: their variables may be set for all of them.
+    """
+    names = {name for name in os.environ if name.startswith(PREFIX)}
+    names -= {variable(name) for flag in known for name in flag.names} | OTHERS
+    if not names:
+        return
+    every = {variable(name) for flag in others() for name in flag.names}
+    for name in sorted(names - every):
+        mend = suggest(name, every)
+        sys.stderr.write(f"hydrofoil: {name} is the variable of no flag, and is ignored{mend}\n")
+
+
 def value(flag: Flag, given: Given, usage: int = USAGE) -> Any:
     """Return the value of a flag; mappings and texts of a repeated one are merged. Raise Failure."""
     code, before = (USAGE, f"{given.place}: ") if given.place else (usage, "")
@@ -47,14 +66,20 @@ def value(flag: Flag, given: Given, usage: int = USAGE) -> Any:
         shown = given.names[number] if given.names else flag.names[0]
         try:
             one = flag.read(text)
-        except Refused as e:
-            raise Failure(before + str(e).replace("<flag>", shown), code=code) from None
-        except ValueError as e:
+        except (Refused, ValueError) as e:
+            if code == USAGE:
+                from hydrofoil.cli.plain import refusal
+
+                raise Failure(
+                    before + refusal(shown, text, str(e), allowed=isinstance(e, Refused)), code=code
+                ) from None
+            if isinstance(e, Refused):
+                raise Failure(str(e).replace("<flag>", shown), code=code) from None
             if any(not name.startswith("--") for name in flag.names):
                 # pflag shows the short name as well, if there is one.
                 shown = ", ".join(flag.names)
             line = f"invalid argument {quote(text)} for {quote(shown)} flag: {e}"
-            raise Failure(before + line, code=code) from None
+            raise Failure(line, code=code) from None
         if number and isinstance(one, dict):
             one = {**found, **one}
         elif number and isinstance(one, Texts):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from hydrofoil.errors import qualified_resource
+from hydrofoil.near import suggest
 from hydrofoil.request import RequestInfo
 
 VERBS = frozenset(("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"))
@@ -28,12 +28,6 @@ class Subject(Struct, frozen=True):
     info: RequestInfo
     user: str
     agent: str
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is near a wrong one, to be put behind a message; empty if there is none."""
-    near = get_close_matches(name, list(known), 1)
-    return f" ({near[0]}?)" if near else ""
 
 
 def check_verb(verb: str) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controls.explanation import find, near_resources
-from hydrofoil.controls.fault import check_verb, suggest
+from hydrofoil.controls.fault import check_verb
 from hydrofoil.controls.record import Record
+from hydrofoil.near import suggest
 
 ATTRIBUTES = frozenset(f.name for f in fields(Record)) - {"number", "stamp"}
 PATTERN = frozenset("*?[")

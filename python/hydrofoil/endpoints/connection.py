@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import resource
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from http import HTTPStatus
@@ -20,6 +21,7 @@ from aiohttp.http_writer import HttpVersion11
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
 
+from hydrofoil.complaints import Complaint
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.eager import EagerTask
 from hydrofoil.endpoints.framing import continues, origin_form, refusal
@@ -70,7 +72,21 @@ BEHIND = 64 * 1024
 """The bytes behind a request that waits from which on no more are read."""
 LINGER_SECONDS = 0.25
 """The time in which the rest of a head that is too large may arrive (net/http `rstAvoidanceDelay`)."""
+SCARCE = 32
+"""The least number of a descriptor at which the limit is looked at: few processes have one as low as that."""
+SPARE = 8
+"""The number of free descriptors at which a line is written."""
+DESCRIPTORS = Complaint("descriptors are nearly used up, further connections will be reset: {} (ulimit -n)")
 received = web.RequestHandler.data_received
+
+
+def warn_of_descriptors(number: int) -> None:
+    """Write a line when a connection has one of the last descriptors of this process: the next have none.
+
+    The least free number is taken, and uvloop resets connections for which there is none, without a word.
+    """
+    if number >= SCARCE and number >= (most := resource.getrlimit(resource.RLIMIT_NOFILE)[0]) - SPARE:
+        DESCRIPTORS.say(f"{number + 1} of {most}")
 
 
 class Refused(HttpProcessingError):
@@ -148,6 +164,8 @@ class Connection(web.RequestHandler):
         if transport.get_extra_info("hydrofoil.memory"):
             # No web page reaches it.
             self.own_host = ""
+        elif (used := transport.get_extra_info("socket")) is not None:
+            warn_of_descriptors(used.fileno())
         super().connection_made(transport)
         if self._keepalive_handle is not None:
             self._keepalive_handle.cancel()

@@ -164,6 +164,7 @@ class Context:
             "method": self.method,
             "URI": self.target,
             "srcIP": self.remote,
+            "userAgent": self.headers.get(USER_AGENT, ""),
         }
 
     def arriving(self) -> AsyncIterator[bytes] | None:

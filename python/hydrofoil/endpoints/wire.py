@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from hydrofoil.answer import LEAVE_SECONDS, Answer, Dropped
 from hydrofoil.clock import Clock
+from hydrofoil.complaints import Complaint
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
 from hydrofoil.endpoints.line import Line
@@ -26,6 +27,7 @@ from hydrofoil.pace.arrivals import ArrivalPacer
 from hydrofoil.pace.pacer import AnswerPacer
 
 LOG = logging.getLogger("hydrofoil")
+SLOW = Complaint("a client does not read its answer, and its connection is cut: {}")
 RESET = struct.pack("ii", 1, 0)
 """`SO_LINGER` of a connection that is reset on close."""
 PIECE = 128 * 1024
@@ -226,6 +228,7 @@ class Wire:
             async with asyncio.timeout(self._parts.request_timeout):
                 await request.protocol._drain_helper()
         except TimeoutError:
+            SLOW.say(request.remote or "a client in this process")
             cut(transport)
             return False
         return True

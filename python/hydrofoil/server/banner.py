@@ -9,6 +9,15 @@ from hydrofoil import __version__
 BOLD, DIM, GREEN, YELLOW, BLUE = "1", "2", "32", "33", "36"
 
 
+def end() -> str:
+    """Return how the server is ended: a job in the background gets no Ctrl-C."""
+    try:
+        foreground = os.tcgetpgrp(1) == os.getpgrp()
+    except OSError:
+        foreground = True
+    return "Ctrl-C" if foreground else f"kill {os.getpid()}"
+
+
 def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = None, current_context: str = "") -> str:
     """Return the lines, in colour unless NO_COLOR is set (no-color.org).
 
@@ -27,7 +36,7 @@ def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = N
     else:
         access = paint("every user of this machine is an administrator", YELLOW)
         access += paint("  (--token-auth-file, --client-ca-file: docs/security.md)", DIM)
-    rows = [("use", paint(use, BLUE)), ("access", access), ("end", "Ctrl-C, or hydrofoil stop")]
+    rows = [("use", paint(use, BLUE)), ("access", access), ("end", f"{end()}, or hydrofoil stop")]
     if current_context:
         rows.insert(0, ("context", f"hydrofoil; kubectl uses {current_context} without --context (--set-context)"))
     if kubeconfig:

@@ -45,8 +45,13 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except socket.gaierror as e:
-        raise ListenError(f"cannot listen on {host}:{port}: {e.strerror} (--host takes an address of here)") from None
+        mend = "(--host takes an address of this machine)"
+        raise ListenError(f"cannot listen on {host}:{port}: {e.strerror} {mend}") from None
     except OSError as e:
+        if (e.errno or 0) < 0:
+            # `create_server` makes another error of that of the name server.
+            why = "no address is known by that name (--host takes an address of this machine)"
+            raise ListenError(f"cannot listen on {host}:{port}: {why}") from None
         mend = MENDS.get(e.errno or 0, "")
         raise ListenError(f"cannot listen on {host}:{port}: {reason(e)}{mend}") from None
     except (OverflowError, ValueError) as e:

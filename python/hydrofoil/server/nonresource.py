@@ -47,7 +47,7 @@ def version_document(release: str, emulated: int) -> dict[str, str]:
         "emulationMinor": str(emulated),
         "minCompatibilityMajor": "1",
         "minCompatibilityMinor": str(max(emulated - 1, minors()[0])),
-        "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
+        "gitVersion": f"{release}+hydrofoil.{__version__}",
         "gitCommit": f"hydrofoil-{__version__}",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",

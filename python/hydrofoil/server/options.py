@@ -118,6 +118,14 @@ def hidden_metrics(text: str) -> str:
     return text
 
 
+def descriptor(text: str) -> int:
+    """Read the number of an open descriptor."""
+    number = integer(text)
+    if number < 0:
+        raise Refused(f"<flag> {number} must not be negative")
+    return number
+
+
 def chance(text: str) -> float:
     """Read the part of requests whose connection ends."""
     try:
@@ -250,4 +258,18 @@ class LifeOptions(Options):
     log_format: str = flag(
         "--log-format", "text", one_of("text", "json"), "form of log lines (default {})", value="text|json"
     )
-    verbosity: int = flag("-v", 0, parse_unsigned, "verbosity of the log (default {})", value="LEVEL", also=("--v",))
+    verbosity: int = flag(
+        "-v",
+        0,
+        parse_unsigned,
+        "verbosity of the log: 0 warnings, 1 also what controllers do, 3 each request, 4 details (default {})",
+        value="LEVEL",
+        also=("--v",),
+    )
+    ready_fd: int = flag(
+        "--ready-fd",
+        -1,
+        descriptor,
+        "write the line `serving on URL` to this descriptor once requests are answered, and close it",
+        value="NUMBER",
+    )

@@ -9,11 +9,13 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hydrofoil.clock import Clock
 from hydrofoil.server.config import Config
+from hydrofoil.server.readiness import announce, is_open, notify
 from hydrofoil.server.run import Server, StartError
 from hydrofoil.server.state_file import StateFile
 
@@ -76,10 +78,15 @@ async def serve(config: Config) -> int:
         with contextlib.suppress(OSError):
             await asyncio.to_thread(state.write, server, Clock().now())
         report(standing(server))
+        line = f"serving on {server.url}"
+        notify("READY=1", f"STATUS={line}", f"MAINPID={os.getpid()}")
+        if config.ready_fd >= 0:
+            announce(config.ready_fd, f"{line}\n")
         await stopping.wait()
     finally:
         # Commands mean it no longer.
         state.remove()
+    notify("STOPPING=1", "STATUS=finishing open requests")
     await server.stop()
     return INTERRUPTED if interrupts else 0
 
@@ -96,10 +103,13 @@ def bound_memory() -> None:
         ctypes.CDLL(None).mallopt(arena_max, 2)
 
 
-def run(config: Config) -> int:
-    """Serve; return the exit code."""
+def run(config: Config, explain: Callable[[str], str] = str) -> int:
+    """Serve; return the exit code. `explain` makes the line of a failed start one that names its flag."""
     import uvloop
 
+    if config.ready_fd >= 0 and not is_open(config.ready_fd):
+        sys.stderr.write(f"hydrofoil: --ready-fd {config.ready_fd}: no open descriptor (the caller opens it)\n")
+        return 1
     bound_memory()
 
     # One file a connection: as Go's runtime does, raise the limit to the machine's.
@@ -113,5 +123,5 @@ def run(config: Config) -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(serve(config))
     except StartError as e:
-        sys.stderr.write(f"hydrofoil: {e}\n")
+        sys.stderr.write(f"hydrofoil: {explain(str(e))}\n")
         return 1

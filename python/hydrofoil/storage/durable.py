@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
+from hydrofoil.complaints import Complaint
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing, Refused, StorageError, Undecided, Unopened, Unsupported
 from hydrofoil.storage.local import first_revision
@@ -15,6 +16,9 @@ from hydrofoil.storage.unreadable import Fault
 
 ALWAYS, NEVER = 0.0, None
 """The interval after which writes are durable at most: before they are acknowledged, or when the system writes them."""
+
+
+NOT_TAKEN = Complaint("a write was not kept: {}")
 
 
 class DurableLog:
@@ -172,5 +176,7 @@ class DurableLog:
 
 
 def failure(refusal: engine.RefusedError) -> StorageError:
-    """Return the error of a write that the disk did not take."""
+    """Return the error of a write that the disk did not take, and say so in the log: clients see a 500 alone."""
+    if refusal.reason in ("full", "halted", "lost"):
+        NOT_TAKEN.say(refusal.message)
     return (Undecided if refusal.reason == "lost" else Refused)(refusal.message)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.controls.fault import suggest
 from hydrofoil.controls.moments import moment
 from hydrofoil.go_text import quote
+from hydrofoil.near import suggest
 from hydrofoil.options import Flag, Refused, Texts, flags, texts
 from hydrofoil.server.config import ROOMS, Config
 from hydrofoil.server.listening import StartError

@@ -10,12 +10,14 @@ from typing import Protocol
 from hydrofoil import engine
 from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
+from hydrofoil.complaints import Complaint
 from hydrofoil.errors import FAULTS, ApiError, internal
 from hydrofoil.pace.shares import WATCHERS
 from hydrofoil.watch.expired import history_overrun
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, Hub
 
 LOG = logging.getLogger("hydrofoil")
+SLOW = Complaint("a watch ends because its reader is slower than the history (--history-events, --history-window): {}")
 PIECE = 64 * 1024
 ONE = 1
 """A number of bytes so small that each drain returns one event."""
@@ -127,6 +129,7 @@ class WatchStream:
                 self._mark(initial=True)
             elif left == LAPPED:
                 self.lapped = True
+                SLOW.say(f"{self.size} bytes were sent")
                 sink.write(self._error(history_overrun()))
                 self.end()
                 return

@@ -11,6 +11,8 @@ use crate::wrong::Wrong;
 pub(crate) enum Next {
     /// Send the request that was written.
     Send,
+    /// Send it; it was due at this time, from which its latency counts.
+    Due(u64),
     /// Ask again at this time.
     At(u64),
     /// Nothing more.

@@ -9,6 +9,8 @@ use crate::plan::{Plan, Resource};
 const FILLER: &str = "The quick brown fox jumps over the lazy dog 0123456789. ";
 /// The label of all that a run makes; its value is the name of the run.
 const LABEL: &str = "hydrofoil.dev/bench";
+/// The label of the group of a seeded object.
+const GROUP: &str = "hydrofoil.dev/bench-group";
 /// A scheduler that no cluster has, so that no node runs the pods.
 const SCHEDULER: &str = "hydrofoil.dev-bench-none";
 
@@ -40,21 +42,27 @@ impl Body<'_> {
     pub(crate) fn object(&self) -> String {
         let (own, data) = self.marks();
         let Plan { namespace, run, .. } = self.plan;
-        let (kind, name) = match (self.plan.resource, self.write) {
-            (Resource::ConfigMaps, None) => ("ConfigMap", seed_name(self.number)),
-            (Resource::ConfigMaps, Some(_)) => ("ConfigMap", churn_name(self.number)),
-            (Resource::Pods, None) => ("Pod", seed_name(self.number)),
-            (Resource::Pods, Some(_)) => ("Pod", churn_name(self.number)),
+        let (version, kind) = self.plan.resource.kind();
+        // A selector finds every tenth seeded object by its group.
+        let (name, namespace, group) = match self.write {
+            None => (
+                seed_name(self.number),
+                self.plan.namespace_of(self.number),
+                format!(r#","{GROUP}":"{}""#, self.number % 10),
+            ),
+            Some(_) => (churn_name(self.number), namespace.clone(), String::new()),
         };
-        let mut made =
-            format!(r#"{{"apiVersion":"v1","kind":"{kind}","metadata":{{"name":"{name}","namespace":"{namespace}","#);
+        let mut made = format!(
+            r#"{{"apiVersion":"{version}","kind":"{kind}","metadata":{{"name":"{name}","namespace":"{namespace}","#
+        );
         if let Some(version) = self.version {
             let _ = write!(made, r#""resourceVersion":"{version}","#);
         }
-        let _ = write!(made, r#""labels":{{"{LABEL}":"{run}"}},"annotations":{{"hydrofoil.dev/mark":"{own}"}}}},"#);
+        let _ =
+            write!(made, r#""labels":{{"{LABEL}":"{run}"{group}}},"annotations":{{"hydrofoil.dev/mark":"{own}"}}}},"#);
         let text = self.text;
         let _ = match self.plan.resource {
-            Resource::ConfigMaps => write!(made, r#""data":{{"mark":"{data}","text":"{text}"}}}}"#),
+            Resource::ConfigMaps | Resource::Custom => write!(made, r#""data":{{"mark":"{data}","text":"{text}"}}}}"#),
             Resource::Pods => write!(made, r#""spec":{}}}"#, spec(data, text)),
         };
         made
@@ -65,7 +73,7 @@ impl Body<'_> {
         let (own, data) = self.marks();
         let meta = format!(r#""metadata":{{"annotations":{{"hydrofoil.dev/mark":"{own}"}}}}"#);
         match self.plan.resource {
-            Resource::ConfigMaps => format!(r#"{{{meta},"data":{{"mark":"{data}"}}}}"#),
+            Resource::ConfigMaps | Resource::Custom => format!(r#"{{{meta},"data":{{"mark":"{data}"}}}}"#),
             // The containers of a merge patch are the whole list.
             Resource::Pods => {
                 let spec = spec(data, self.text);

@@ -271,9 +271,9 @@ impl Loop<'_> {
                 self.close(at);
             }
             Next::At(due) => self.at(due, at),
-            Next::Send => {
-                self.world.tick();
-                slot.exchange.begin(self.world.now);
+            next @ (Next::Send | Next::Due(_)) => {
+                let now = self.world.tick();
+                slot.exchange.begin(now, if let Next::Due(due) = next { due } else { now });
                 let Some(connection) = &mut slot.connection else { return Ok(()) };
                 if let Err(fault) = connection.send(&slot.exchange.request, &mut self.meter) {
                     self.fault(at, fault)?;
@@ -404,6 +404,7 @@ impl Loop<'_> {
         slot.exchange.stage = Stage::Free;
         slot.failures += 1;
         if slot.failures > self.world.plan.attempts || !self.begun && !established && slot.failures > 3 {
+            self.world.unreachable = true;
             return Err(format!("{}: {why}", slot.exchange.agent.name()));
         }
         let wait = if slot.failures == 1 { 0 } else { (25_000_000_u64 << slot.failures).min(LONGEST) };

@@ -57,10 +57,10 @@ impl Exchange {
         }
     }
 
-    /// The request is sent now.
-    pub(crate) fn begin(&mut self, now: u64) {
+    /// The request is sent now, and its latency counts from `due`.
+    pub(crate) fn begin(&mut self, now: u64, due: u64) {
         self.stage = Stage::Busy;
-        self.timing = Timing { sent: now, first: 0 };
+        self.timing = Timing { sent: due, first: 0 };
         self.touched = now;
         self.close = false;
         self.refusal = None;

@@ -14,6 +14,8 @@ pub(crate) struct Figures {
     /// From a write sent, and from its answer, to its event.
     pub(crate) lag_sent: Histogram,
     pub(crate) lag_acked: Histogram,
+    /// Operations that have been given a time at which they are due, where there is a rate.
+    pub(crate) tickets: u64,
     /// When the last operation ended.
     pub(crate) last: u64,
     /// Starts whose events came in another order than that of their keys.
@@ -32,6 +34,7 @@ impl Figures {
             first_byte: Histogram::new(),
             lag_sent: Histogram::new(),
             lag_acked: Histogram::new(),
+            tickets: 0,
             last: 0,
             unordered: 0,
             same: 0,

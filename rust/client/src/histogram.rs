@@ -1,93 +1,69 @@
-//! Durations, counted in buckets at most 1.6 % wide.
+//! Durations, counted in microseconds with three significant digits.
 
+use hdrhistogram::Histogram as Counts;
 use serde::Serialize;
 
-const FINE: u64 = 64;
-const BUCKETS: usize = 64 * 36;
+/// The longest duration that is told from longer ones, in microseconds: an hour.
+const LONGEST: u64 = 3_600_000_000;
+/// The digits of a duration that are kept.
+const DIGITS: u8 = 3;
 
 /// Counts of durations, from a microsecond to an hour.
 #[derive(Clone, Debug)]
-pub(crate) struct Histogram {
-    count: u64,
-    max: u64,
-    buckets: Box<[u32; BUCKETS]>,
-}
+pub(crate) struct Histogram(Counts<u32>);
 
-/// Milliseconds below which a share of the durations is.
+/// Milliseconds below which a share of the durations is, and how many durations there are.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Quantiles {
+    pub(crate) count: u64,
     pub(crate) p50: f64,
     pub(crate) p90: f64,
+    pub(crate) p95: f64,
     pub(crate) p99: f64,
+    #[serde(rename = "p99.9")]
+    pub(crate) p999: f64,
     pub(crate) max: f64,
 }
 
-fn bucket(micros: u64) -> usize {
-    if micros < FINE {
-        return micros as usize;
-    }
-    let shift = 64 - micros.leading_zeros() - 7;
-    (shift as usize * 64 + (micros >> shift) as usize).min(BUCKETS - 1)
-}
-
 impl Histogram {
+    #[allow(clippy::expect_used, reason = "the bounds are constants, which the test below tries")]
     pub(crate) fn new() -> Self {
-        Self { count: 0, max: 0, buckets: Box::new([0; BUCKETS]) }
+        Self(Counts::new_with_bounds(1, LONGEST, DIGITS).expect("valid bounds"))
     }
 
     /// Count a duration in nanoseconds.
     pub(crate) fn add(&mut self, nanos: u64) {
-        let micros = nanos / 1000;
-        self.count += 1;
-        self.max = self.max.max(micros);
-        let count = &mut self.buckets[bucket(micros)];
-        *count = count.saturating_add(1);
+        self.0.saturating_record(nanos / 1000);
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
-        self.count += other.count;
-        self.max = self.max.max(other.max);
-        for (mine, theirs) in self.buckets.iter_mut().zip(other.buckets.iter()) {
-            *mine = mine.saturating_add(*theirs);
-        }
+        // Both have the same bounds, so that nothing can be out of them.
+        let _ = self.0.add(&other.0);
     }
 
     pub(crate) fn clear(&mut self) {
-        if self.count > 0 {
-            self.count = 0;
-            self.max = 0;
-            self.buckets.fill(0);
+        if !self.0.is_empty() {
+            self.0.reset();
         }
     }
 
     /// The quantiles, unless nothing was counted.
     pub(crate) fn quantiles(&self) -> Option<Quantiles> {
-        let of = |share| self.quantile(share);
-        (self.count > 0).then(|| Quantiles { p50: of(0.5), p90: of(0.9), p99: of(0.99), max: self.max as f64 / 1000.0 })
+        let of = |share| self.0.value_at_quantile(share).min(self.0.max()) as f64 / 1000.0;
+        (!self.0.is_empty()).then(|| Quantiles {
+            count: self.0.len(),
+            p50: of(0.5),
+            p90: of(0.9),
+            p95: of(0.95),
+            p99: of(0.99),
+            p999: of(0.999),
+            max: of(1.0),
+        })
     }
 
-    fn quantile(&self, share: f64) -> f64 {
-        let mut rank = (share * self.count as f64).ceil() as u64;
-        for (i, &n) in self.buckets.iter().enumerate() {
-            if n == 0 {
-                continue;
-            }
-            rank = rank.saturating_sub(u64::from(n));
-            if rank == 0 {
-                return self.middle(i as u64);
-            }
-        }
-        self.max as f64 / 1000.0
-    }
-
-    fn middle(&self, bucket: u64) -> f64 {
-        if bucket < FINE {
-            return bucket as f64 / 1000.0;
-        }
-        let shift = bucket / 64 - 1;
-        let low = (bucket - shift * 64) << shift;
-        let middle = low as f64 + (1_u64 << shift) as f64 / 2.0;
-        middle.min(self.max as f64) / 1000.0
+    /// Durations in microseconds, each with its count: those of two histograms are merged by adding the counts.
+    pub(crate) fn counts(&self) -> Vec<(u64, u32)> {
+        self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
     }
 }
 
@@ -96,15 +72,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_within_two_percent() {
+    fn quantiles_are_within_a_thousandth() {
         let mut all = Histogram::new();
         assert_eq!(all.quantiles(), None);
         for micros in 1..=100_000 {
             all.add(micros * 1000);
         }
         let found = all.quantiles().unwrap();
-        for (value, want) in [(found.p50, 50.0), (found.p90, 90.0), (found.p99, 99.0), (found.max, 100.0)] {
-            assert!((value - want).abs() / want < 0.02, "{value} for {want}");
+        assert_eq!(found.count, 100_000);
+        let wanted = [
+            (found.p50, 50.0),
+            (found.p90, 90.0),
+            (found.p95, 95.0),
+            (found.p99, 99.0),
+            (found.p999, 99.9),
+            (found.max, 100.0),
+        ];
+        for (value, want) in wanted {
+            assert!((value - want).abs() / want < 0.001, "{value} for {want}");
         }
     }
 
@@ -117,6 +102,8 @@ mod tests {
         }
         one.merge(&two);
         assert_eq!(one.quantiles(), both.quantiles());
+        assert_eq!(one.counts(), both.counts());
+        assert_eq!(one.counts().iter().map(|(_, count)| u64::from(*count)).sum::<u64>(), 8);
         one.clear();
         assert_eq!(one.quantiles(), None);
     }

@@ -24,6 +24,8 @@ pub enum Resource {
     ConfigMaps,
     /// `v1` `Pod`.
     Pods,
+    /// A custom resource with the data of a `ConfigMap`.
+    Custom,
 }
 
 /// The encoding of answers.
@@ -80,6 +82,15 @@ pub enum Part {
     List {
         /// Connections.
         readers: u32,
+        /// The query of the request, with its question mark.
+        #[serde(default)]
+        query: String,
+        /// Whether the list may be older than the newest state.
+        #[serde(default)]
+        old: bool,
+        /// The list has every object whose number is a multiple of this.
+        #[serde(default = "one")]
+        stride: u32,
     },
     /// List all objects in pages.
     Pages {
@@ -87,6 +98,11 @@ pub enum Part {
         readers: u32,
         /// Objects of a page.
         limit: u32,
+    },
+    /// Start the informers of a controller manager together, again and again.
+    Manager {
+        /// The paths of their collections.
+        paths: Vec<String>,
     },
     /// Start informers.
     Informers {
@@ -153,12 +169,18 @@ pub struct Plan {
     pub run: String,
     /// The number of seeded objects.
     pub objects: u32,
+    /// The number of namespaces that the seeded objects are in.
+    #[serde(default = "one")]
+    pub spread: u32,
     /// Bytes of text in each object.
     pub size: u32,
     /// The length of the measurement.
     pub seconds: f64,
     /// Writes a second; 0 for as many as possible.
     pub rate: f64,
+    /// Lists, pages or starts of informers a second; 0 for as many as possible.
+    #[serde(default)]
+    pub read_rate: f64,
     /// The encoding of answers.
     pub encoding: Encoding,
     /// Whether answers may be packed.
@@ -168,6 +190,10 @@ pub struct Plan {
     /// How often in a row a connection may be lost before its agent gives up.
     #[serde(default = "attempts")]
     pub attempts: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn attempts() -> u32 {
@@ -191,13 +217,56 @@ impl Plan {
         clock::of_seconds(self.seconds)
     }
 
-    /// The path of the collection.
+    /// The operations a second of a part; 0 for as many as possible.
+    pub(crate) fn rate_of(&self, part: usize) -> f64 {
+        match self.parts[part] {
+            Part::List { .. } | Part::Pages { .. } | Part::Informers { .. } => self.read_rate,
+            Part::Writes { .. } => self.rate,
+            _ => 0.0,
+        }
+    }
+
+    /// The path of the collection: that of all namespaces, if the objects are in several.
     pub(crate) fn collection(&self) -> String {
-        let resource = match self.resource {
-            Resource::ConfigMaps => "configmaps",
-            Resource::Pods => "pods",
-        };
-        format!("/api/v1/namespaces/{}/{resource}", self.namespace)
+        let (group, resource) = self.resource.path();
+        if self.spread > 1 {
+            return format!("{group}/{resource}");
+        }
+        format!("{group}/namespaces/{}/{resource}", self.namespace)
+    }
+
+    /// The namespace of a seeded object: the order of all is that of their numbers.
+    pub(crate) fn namespace_of(&self, number: u32) -> String {
+        if self.spread <= 1 {
+            return self.namespace.clone();
+        }
+        format!("{}-{:04}", self.namespace, number / self.objects.div_ceil(self.spread).max(1))
+    }
+
+    /// The path of the collection that a seeded object is created in.
+    pub(crate) fn collection_of(&self, number: u32) -> String {
+        let (group, resource) = self.resource.path();
+        format!("{group}/namespaces/{}/{resource}", self.namespace_of(number))
+    }
+}
+
+impl Resource {
+    /// The path of its group and version, and its plural.
+    fn path(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ConfigMaps => ("/api/v1", "configmaps"),
+            Self::Pods => ("/api/v1", "pods"),
+            Self::Custom => ("/apis/bench.hydrofoil.dev/v1", "records"),
+        }
+    }
+
+    /// Its version and kind.
+    pub(crate) fn kind(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ConfigMaps => ("v1", "ConfigMap"),
+            Self::Pods => ("v1", "Pod"),
+            Self::Custom => ("bench.hydrofoil.dev/v1", "Record"),
+        }
     }
 }
 
@@ -260,6 +329,7 @@ impl Encoding {
             (Self::Metadata, _) => "PartialObjectMetadataList",
             (_, Resource::ConfigMaps) => "ConfigMapList",
             (_, Resource::Pods) => "PodList",
+            (_, Resource::Custom) => "RecordList",
         }
     }
 }

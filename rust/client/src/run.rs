@@ -37,10 +37,6 @@ pub struct PartOutcome {
     pub unordered: u64,
     /// Packed answers that repeated, byte for byte, one that was unpacked and checked.
     pub same: u64,
-    latency: Option<Quantiles>,
-    first_byte: Option<Quantiles>,
-    lag_sent: Option<Quantiles>,
-    lag_acked: Option<Quantiles>,
 }
 
 /// An object as it was last written, or never.
@@ -57,6 +53,8 @@ pub struct Written {
 pub struct Outcome {
     /// Why the case ended; none of its figures counts.
     pub error: Option<String>,
+    /// Whether the error is that of a connection, and not of an answer.
+    pub unreachable: bool,
     /// Why the server does not do this case.
     pub skipped: Option<String>,
     /// The figures of each part.
@@ -66,6 +64,8 @@ pub struct Outcome {
     first_byte: Option<Quantiles>,
     lag_sent: Option<Quantiles>,
     lag_acked: Option<Quantiles>,
+    /// Latencies, or lags from the writes, in microseconds with their counts.
+    histogram: Vec<(u64, u32)>,
     /// Seconds of the measurement, up to its last operation.
     pub seconds: f64,
     /// Bytes on the wire.
@@ -161,10 +161,6 @@ impl Run {
             seconds: seconds(figures.last),
             unordered: figures.unordered,
             same: figures.same,
-            latency: figures.latency.quantiles(),
-            first_byte: figures.first_byte.quantiles(),
-            lag_sent: figures.lag_sent.quantiles(),
-            lag_acked: figures.lag_acked.quantiles(),
         };
         let collection = world.plan.collection();
         let remaining = world.board.remaining().map(|(number, uid)| Owned {
@@ -191,16 +187,20 @@ impl Run {
         let all = |of: fn(&Figures) -> &Histogram| {
             let mut sum = Histogram::new();
             shown().for_each(|figures| sum.merge(of(figures)));
-            sum.quantiles()
+            sum
         };
+        let (latency, lag_sent) = (all(|figures| &figures.latency), all(|figures| &figures.lag_sent));
+        let times = if lag_sent.quantiles().is_some() { &lag_sent } else { &latency };
         let outcome = Outcome {
             error: self.failed.lock().take(),
+            unreachable: world.unreachable,
             skipped: world.skipped.take(),
             parts: world.figures.iter().zip(&world.plan.parts).map(part).collect(),
-            latency: all(|figures| &figures.latency),
-            first_byte: all(|figures| &figures.first_byte),
-            lag_sent: all(|figures| &figures.lag_sent),
-            lag_acked: all(|figures| &figures.lag_acked),
+            histogram: times.counts(),
+            latency: latency.quantiles(),
+            first_byte: all(|figures| &figures.first_byte).quantiles(),
+            lag_sent: lag_sent.quantiles(),
+            lag_acked: all(|figures| &figures.lag_acked).quantiles(),
             seconds: shown().map(|figures| seconds(figures.last)).fold(0.0, f64::max),
             wire_in: meter.received,
             wire_out: meter.sent,

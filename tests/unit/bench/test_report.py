@@ -5,53 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from hydrofoil.bench import compare, report, svg, table
-from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.result import FIGURES, empty
 from hydrofoil.cli.main import main
+from tests.unit.bench.results import document, result
 
 LOADING = re.compile(r"<(script|link|img|iframe|object|embed)|\bsrc=|\bhref=|url\(|@import")
-
-
-def result(name: str, rate: float = 100.0, **changed: Any) -> dict[str, Any]:
-    """Return a result with some figures."""
-    made = empty(name, f"{name} json <x>", "json", False, "lists")
-    times = {"p50": 1.0, "p90": 2.0, "p99": 3.0, "max": 4.0}
-    usage = {"cpu_percent": 50.0, "rss_mb": 70.0}
-    samples = [
-        {"t": t / 4, "per_second": rate, "p50_ms": None if t == 2 else 1.0, "p99_ms": 3.0, **usage} for t in range(1, 6)
-    ]
-    figures = {
-        "ops": 100,
-        "seconds": 1.0,
-        "per_second": rate,
-        "cpu_seconds": 0.5,
-        "cpu_us_per_op": 5.0,
-        "latency_ms": times,
-    }
-    return {**made, **figures, "samples": samples, "proof": ["every <list>"], **changed}
-
-
-def document(*results: dict[str, Any], **changed: Any) -> dict[str, Any]:
-    """Return the document of a run."""
-    return {
-        "schema": 1,
-        "time": "2026-01-01T00:00:00Z",
-        "label": "<label>",
-        "server": {"url": "http://127.0.0.1:8080", "gitVersion": "v1", "transport": "plain"},
-        "machine": {"cores": 2, "cpu": "x", "memory_mb": 1000, "load_average": 0.1},
-        "options": BenchOptions().shown(),
-        "results": list(results),
-        "wrong": sum(r["error"] is not None for r in results),
-        "left": 0,
-        "notes": ["a <note>"],
-        **changed,
-    }
 
 
 def test_a_page_needs_nothing_else_and_escapes_what_it_shows() -> None:
@@ -95,7 +58,7 @@ def test_ratios_are_to_the_first_run() -> None:
     rows = {row["metric"]: row for row in found["rows"]}
     assert (rows["per_second"]["values"], rows["per_second"]["ratios"]) == ([100.0, 150.0], [1.0, 1.5])
     assert (rows["cpu_us_per_op"]["values"], rows["cpu_us_per_op"]["ratios"]) == ([5.0, None], [1.0, None])
-    assert set(rows["per_second"]) == {"case", "name", "metric", "values", "ratios"}
+    assert set(rows["per_second"]) == {*("case", "name", "metric", "values", "ratios", "intervals", "verdicts")}
 
 
 def test_each_difference_has_a_note() -> None:
@@ -136,7 +99,7 @@ def test_the_command_writes_page_and_json(tmp_path: Path, capsys: pytest.Capture
     assert not LOADING.search(page.read_text()) and "<svg" in page.read_text()
     found = json.loads(file.read_text())
     assert set(found) == {"schema", "runs", "rows", "notes"} and [run["name"] for run in found["runs"]] == ["a", "b"]
-    assert "1.00x" in capsys.readouterr().out
+    assert "~1.00x" in capsys.readouterr().out
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
     for words, said in (
@@ -153,7 +116,9 @@ def test_absent_figures_are_null() -> None:
     assert all(made[name] is None for name in FIGURES)
     assert set(made) == {
         "case", "name", "encoding", "gzip", "unit", "ops", "seconds", "per_second", "objects", "objects_per_second",
-        "body_bytes", "wire_bytes_in", "wire_mb_per_second", "latency_ms", "first_byte_ms", "lag_from_sent_ms",
+        "body_bytes", "wire_bytes_in", "status", "offered_per_second", "load_per_second", "backlog_seconds",
+        "client_busy",
+        "histogram_us", "repeats", "intervals", "wire_mb_per_second", "latency_ms", "first_byte_ms", "lag_from_sent_ms",
         "lag_from_ack_ms", "cpu_seconds", "cpu_us_per_op", "cpu_s_per_million_objects", "client_cpu_us_per_op",
         "rss_mb_peak", "reconnects", "retries_429", "samples", "proof", "skipped", "error",
     }  # fmt: skip

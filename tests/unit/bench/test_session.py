@@ -10,7 +10,7 @@ import pytest
 
 from hydrofoil.bench.failure import INTERRUPTED
 from hydrofoil.bench.options import LoadOptions
-from hydrofoil.bench.session import Session
+from hydrofoil.bench.session import Session, interruptible
 
 
 def test_the_second_signal_ends_at_once_also_during_the_removal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +18,7 @@ def test_the_second_signal_ends_at_once_also_during_the_removal(monkeypatch: pyt
     monkeypatch.setattr(os, "_exit", ended.append)
     target: Any = None
     session = Session(target, LoadOptions(), "run")
-    with session.interruptible():
+    with interruptible(session):
         signal.raise_signal(signal.SIGINT)
         assert session.interrupted and ended == []
         # As the workspace does while it removes what was made.

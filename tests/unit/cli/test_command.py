@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hydrofoil.cli import drop_in
 from hydrofoil.cli.bench import COMMAND as BENCH
 from hydrofoil.cli.command import BARE
 from hydrofoil.cli.main import main
@@ -90,9 +91,50 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("words", REFUSED)
-def test_what_cannot_be_is_one_line_and_code_1(words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--show-config", *words.split()]) == 1
+def test_the_drop_in_refuses_in_words_of_upstream_with_code_1(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--show-config", *words.split()], drop_in.COMMANDS) == 1
     assert capsys.readouterr() == ("", f"hydrofoil: {REFUSED[words]}\n")
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_a_bad_command_line_is_one_line_in_plain_words_and_code_2(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--show-config", *words.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and re.fullmatch(r"hydrofoil: .+ \(.+\)\n", err)
+    assert not re.search(r"strconv|time: |err: |metrics\.show.*: Invalid value: $|invalid syntax", err), err
+    if words.startswith("--") and words.split(maxsplit=1)[0].partition("=")[0] not in ("--nope", "--kubeconf"):
+        assert words.split(maxsplit=1)[0].partition("=")[0].lstrip("-") in err
+
+
+PLAIN = {
+    "--port x": '--port: "x" is no whole number (hydrofoil serve --help)',
+    "--port 99999": "--port 99999 must be between 1 and 65535, or 0 for any free port (hydrofoil serve --help)",
+    "--prot 1": "unknown flag: --prot (--port?)",
+    "--request-timeout 5": '--request-timeout: "5" has no unit: it must be like 5s, 10m or 1h30m '
+    "(hydrofoil serve --help)",
+    "--history-window never": '--history-window: "never" is no duration: it must be like 5s, 10m or 1h30m '
+    "(hydrofoil serve --help)",
+    "--feature-gates A=maybe": '--feature-gates: invalid value of A=maybe: "maybe" is neither true nor false '
+    "(hydrofoil serve --help)",
+    "--history-events -1": "--history-events must not be negative (hydrofoil serve --help)",
+    "--goaway-chance 1": "--goaway-chance must be between 0 and 0.02 (hydrofoil serve --help)",
+}
+
+
+@pytest.mark.parametrize("words", PLAIN)
+def test_plain_words(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *words.split()]) == 2
+    assert capsys.readouterr().err == f"hydrofoil: {PLAIN[words]}\n"
+
+
+def test_a_variable_of_no_flag_is_named(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HYDROFOIL_PROT", "HYDROFOIL_WATCHERS", "HYDROFOIL_CI"):
+        monkeypatch.setenv(name, "1")
+    assert main(["serve", "--show-config"]) == 0
+    line = "hydrofoil: HYDROFOIL_PROT is the variable of no flag, and is ignored (HYDROFOIL_PORT?)\n"
+    assert capsys.readouterr().err == line
 
 
 TAKEN: dict[str, tuple[str, Any]] = {
@@ -143,13 +185,23 @@ def test_each_flag_that_is_a_boolean_needs_no_value() -> None:
 
 
 def test_a_line_stays_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--a\nb"]) == 1
-    assert capsys.readouterr().err == "hydrofoil: unknown flag: --a\\nb\n"
+    assert main(["serve", "--a\nb"]) == 2
+    assert capsys.readouterr().err == "hydrofoil: unknown flag: --a\\nb (hydrofoil serve --help)\n"
 
 
 def test_the_help_has_every_flag_under_its_room(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--help"]) == 0
+    assert main(["serve", "--help-all"]) == 0
     text = capsys.readouterr().out
     for flag in (flag for room in ROOMS for flag in flags(room)):
         assert re.search(rf"^  (\S.*, )?{flag.names[0]}\b", text, re.MULTILINE), flag.names
     assert text.index("Addresses, TLS and connections of a server:") < text.index("--host") < text.index("Examples:")
+
+
+def test_the_short_help_has_what_people_look_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 34 and all(len(line) <= 120 for line in lines)
+    text = "\n".join(lines)
+    for name in ("--host", "--port", "--kubeconfig", "--data-dir", "--test-controls", "-v LEVEL", "--help-all"):
+        assert f"\n  {name}" in text, name
+    assert sum(line.startswith("  -") for line in lines) <= 25

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from click.shell_completion import ShellComplete
 
+from hydrofoil.bench.options import MORE
 from hydrofoil.cli.main import group, main
 
 
@@ -21,9 +22,9 @@ def test_the_script_asks_this_program(shell: str, capsys: pytest.CaptureFixture[
         ([], "be", ["bench"]),
         ([], "dat", ["data"]),
         (["data"], "c", ["check", "compact"]),
-        (["bench"], "c", ["compare", "clean"]),
-        (["bench", "list"], "", ["pages", "watch", "fanout", "informers", "writes", "mixed", "all"]),
-        (["bench", "list"], "c", []),
+        (["bench"], "c", ["cached", "compare", "clean"]),
+        (["bench", "list", *MORE], "", ["pages", "watch", "fanout", "informers", "writes", "mixed", "all"]),
+        (["bench", "list"], "c", ["cached"]),
         (["bench", "compare", "a.json"], "b", ["b"]),
         (["completion"], "", ["bash", "zsh", "fish"]),
         (["doctor"], "", []),

@@ -7,6 +7,7 @@ import resource
 import socket
 import sys
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from hydrofoil import engine
 from hydrofoil.cli import checks, doctor
 from hydrofoil.cli.main import main
 
-NAMES = ["python", "native", "uvloop", "port", "open-files", "ktls", "certificates", "kubectl"]
+NAMES = ["python", "native", "uvloop", "port", "open-files", "ktls", "certificates", "kubectl", "descriptions"]
 
 
 def found(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, str]]:
@@ -63,6 +64,15 @@ def test_a_check_that_breaks_off_fails_alone(
     text = json.loads(capsys.readouterr().out)["checks"]
     assert [one["message"] for one in text if one["check"] == "ktls"] == ["RuntimeError: no such thing"]
     assert sum(one["status"] == "fail" for one in text) == 1
+
+
+def test_absent_descriptions_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", absent)
+    found = checks.descriptions({})
+    assert found.status == "ok" and "pip install 'hydrofoil[docs]'" in found.message
 
 
 @pytest.mark.parametrize(

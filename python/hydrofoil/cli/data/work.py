@@ -43,6 +43,17 @@ def encryption(given: dict[str, Any]) -> Encryption | None:
         raise Failure(str(e), code=WRONG) from None
 
 
+def user_of(words: Sequence[str], line: str) -> str:
+    """Return who uses a folder, if a line says that somebody does."""
+    from pathlib import Path
+
+    from hydrofoil.folders import holder
+
+    in_use = line.endswith("another process uses this folder")
+    pid = next((pid for word in words if in_use and line.startswith(f"{word}:") and (pid := holder(Path(word)))), 0)
+    return f": process {pid}" if pid else ""
+
+
 def command(name: str, arguments: str, work: Callable[..., Summary], help: str, example: str) -> Command:
     """Return a command whose work gets its arguments, all of which are required, and the encryption."""
     needed = arguments.split()
@@ -55,7 +66,7 @@ def command(name: str, arguments: str, work: Callable[..., Summary], help: str, 
         try:
             objects, revision = work(*words, encryption=encryption(given))
         except DataError as e:
-            raise Failure(str(e), code=WRONG) from None
+            raise Failure(f"{e}{user_of(words, str(e))}", code=WRONG) from None
         sys.stdout.write(f"{objects} objects, revision {revision}\n")
         return 0
 

@@ -11,7 +11,7 @@ use crate::known::Shape;
 use crate::marks::{Mark, SEED};
 use crate::print::Print;
 use crate::target::Request;
-use crate::world::{Timing, World};
+use crate::world::{Ticket, Timing, World};
 use crate::wrong::Wrong;
 
 const END: &[u8] = b"k8s.io/initial-events-end";
@@ -45,6 +45,8 @@ pub(super) struct Informer {
     version: u64,
     least: u64,
     began: Option<Timing>,
+    /// When the start is due that is next or under way, where there is a rate.
+    due: Option<u64>,
     done: u64,
 }
 
@@ -69,6 +71,7 @@ impl Informer {
             version: 0,
             least: 0,
             began: None,
+            due: None,
             done: 0,
         }
     }
@@ -152,6 +155,7 @@ impl Informer {
         world.count_operation(self.part, Timing { sent, first }, u64::from(self.objects));
         world.figures[self.part].unordered += u64::from(self.descents > 0);
         self.done += 1;
+        self.due = None;
     }
 
     fn restart(&mut self) {
@@ -205,6 +209,11 @@ impl Agent for Informer {
         if world.initial_events == Some(false) && self.stage == Stage::Events {
             self.stage = Stage::List;
         }
+        let due = match world.ticket(self.part, &mut self.due) {
+            Ticket::Due(due) => due,
+            Ticket::At(due) => return Next::At(due),
+            Ticket::Over => return Next::Done,
+        };
         self.moved = world.now;
         self.least = world.known.listed;
         let encoding = world.plan.encoding;
@@ -222,7 +231,7 @@ impl Agent for Informer {
             }
         };
         if self.stage != Stage::Watch {
-            self.began = Some(Timing { sent: world.now, first: 0 });
+            self.began = Some(Timing { sent: due, first: 0 });
         }
         let gzip = world.plan.gzip && self.stage == Stage::List;
         world.target.write(&Request { method: "GET", path: &path, accept, gzip, body: None }, out);

@@ -6,6 +6,7 @@ mod pager;
 mod reader;
 mod remover;
 mod seeder;
+mod starter;
 mod watcher;
 mod writer;
 
@@ -32,14 +33,20 @@ pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
                     made.push(Box::new(remover::Remover::new(part)));
                 }
             }
-            Part::List { readers } => {
+            Part::List { readers, query, old, stride } => {
                 for _ in 0..*readers {
-                    made.push(Box::new(reader::Reader::new(part, world)));
+                    made.push(Box::new(reader::Reader::new(part, world, query, (*old, *stride))));
                 }
             }
             Part::Pages { readers, limit } => {
                 for _ in 0..*readers {
                     made.push(Box::new(pager::Pager::new(part, world, *limit)));
+                }
+            }
+            Part::Manager { paths } => {
+                world.round.members = paths.len();
+                for path in paths {
+                    made.push(Box::new(starter::Starter::new(part, world, path)));
                 }
             }
             Part::Informers { count } => {

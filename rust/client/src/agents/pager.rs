@@ -8,7 +8,7 @@ use crate::board::seed_name;
 use crate::check::{Listed, Unpacked};
 use crate::http::Head;
 use crate::target::Request;
-use crate::world::{Timing, World};
+use crate::world::{Ticket, Timing, World};
 use crate::wrong::Wrong;
 
 pub(super) struct Pager {
@@ -22,6 +22,8 @@ pub(super) struct Pager {
     version: u64,
     least: u64,
     sent: u64,
+    /// When the request is due that is next or under way, where there is a rate.
+    due: Option<u64>,
     walks: u64,
 }
 
@@ -38,6 +40,7 @@ impl Pager {
             version: 0,
             least: 0,
             sent: 0,
+            due: None,
             walks: 0,
         }
     }
@@ -62,6 +65,13 @@ impl Agent for Pager {
         if world.over() && (self.walks > 0 || world.skipped.is_some()) {
             return Next::Done;
         }
+        let due = match world.ticket(self.part, &mut self.due) {
+            Ticket::Due(due) => due,
+            Ticket::At(due) => return Next::At(due),
+            // A walk that has begun is walked to its end, at no rate.
+            Ticket::Over if self.walks == 0 => world.now,
+            Ticket::Over => return Next::Done,
+        };
         if self.token.is_none() {
             (self.least, self.sent) = (world.known.listed, world.now);
         }
@@ -71,7 +81,7 @@ impl Agent for Pager {
         };
         let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
         world.target.write(&Request { method: "GET", path, accept, gzip, body: None }, out);
-        Next::Send
+        Next::Due(due)
     }
 
     fn head(&mut self, world: &mut World, head: &Head) -> Result<(), Wrong> {
@@ -107,6 +117,7 @@ impl Agent for Pager {
             world.known.listed = world.known.listed.max(version);
         }
         world.count_operation(self.part, timing, objects);
+        self.due = None;
         world.figures[self.part].body = self.list.size;
         Ok(())
     }

@@ -5,23 +5,30 @@ use crate::check::{Listed, Unpacked};
 use crate::event::excerpt;
 use crate::http::Head;
 use crate::target::Request;
-use crate::world::{Timing, World};
+use crate::world::{Ticket, Timing, World};
 use crate::wrong::Wrong;
 
 pub(super) struct Reader {
     part: usize,
     path: String,
     list: Unpacked,
+    /// The difference of the numbers of its objects.
+    stride: u32,
     /// The version that the answer to the request under way may not go below.
     least: u64,
+    /// Whether its answer may be older than the newest state.
+    old: bool,
     sent: u64,
+    /// When the request is due that is next or under way, where there is a rate.
+    due: Option<u64>,
     done: u64,
 }
 
 impl Reader {
-    pub(super) fn new(part: usize, world: &World) -> Self {
-        let listed = Listed::new(world.plan.encoding);
-        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), least: 0, sent: 0, done: 0 }
+    pub(super) fn new(part: usize, world: &World, query: &str, (old, stride): (bool, u32)) -> Self {
+        let list = Unpacked::new(Listed::new(world.plan.encoding).every(stride), true);
+        let path = format!("{}{query}", world.plan.collection());
+        Self { part, path, list, stride: stride.max(1), least: 0, old, sent: 0, due: None, done: 0 }
     }
 }
 
@@ -47,10 +54,15 @@ impl Agent for Reader {
         if world.over() && (self.done > 0 || world.skipped.is_some()) {
             return Next::Done;
         }
-        (self.least, self.sent) = (world.known.listed, world.now);
+        let due = match world.ticket(self.part, &mut self.due) {
+            Ticket::Due(due) => due,
+            Ticket::At(due) => return Next::At(due),
+            Ticket::Over => return Next::Done,
+        };
+        (self.least, self.sent) = (if self.old { 0 } else { world.known.listed }, world.now);
         let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
         world.target.write(&Request { method: "GET", path: &self.path, accept, gzip, body: None }, out);
-        Next::Send
+        Next::Due(due)
     }
 
     fn head(&mut self, world: &mut World, head: &Head) -> Result<(), Wrong> {
@@ -70,7 +82,8 @@ impl Agent for Reader {
         }
         world.known.listed = world.known.listed.max(version);
         self.done += 1;
-        let objects = u64::from(world.plan.objects);
+        self.due = None;
+        let objects = u64::from(world.plan.objects.div_ceil(self.stride));
         world.count_operation(self.part, timing, objects);
         let figures = &mut world.figures[self.part];
         figures.body = self.list.size;

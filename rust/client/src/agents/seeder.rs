@@ -37,7 +37,7 @@ impl Agent for Seeder {
             None => return Next::Done,
         };
         self.current = Some(number);
-        let path = world.plan.collection();
+        let path = world.plan.collection_of(number);
         let accept = "application/json";
         let body = Body { plan: &world.plan, number, write: None, version: None, text: &self.text }.object();
         let request =
@@ -70,7 +70,7 @@ impl Agent for Seeder {
             && facts.name == name.as_bytes()
             && facts.version > 0
             && world.filled(&self.body, &facts);
-        let path = world.plan.collection();
+        let path = world.plan.collection_of(number);
         world.owned.push(Owned { path, name: name.clone(), uid });
         if !right {
             return Err(Wrong(format!(
@@ -90,7 +90,7 @@ impl Agent for Seeder {
             // The creation that had no answer was carried out.
             self.unsure = false;
             self.current = None;
-            let path = world.plan.collection();
+            let path = world.plan.collection_of(number);
             world.owned.push(Owned { path, name, uid: None });
             return Ok(());
         }
@@ -102,8 +102,8 @@ impl Agent for Seeder {
     }
 
     fn pending(&self, world: &World) -> Option<Owned> {
-        let name = seed_name(self.current?);
-        Some(Owned { path: world.plan.collection(), name, uid: None })
+        let number = self.current?;
+        Some(Owned { path: world.plan.collection_of(number), name: seed_name(number), uid: None })
     }
 
     fn name(&self) -> String {

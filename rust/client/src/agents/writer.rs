@@ -9,7 +9,7 @@ use crate::http::Head;
 use crate::marks::{self, CHURN, CHURN_DATA, Mark};
 use crate::plan::{Encoding, Owned, Resource, Step};
 use crate::target::Request;
-use crate::world::{Timing, World};
+use crate::world::{Ticket, Timing, World};
 use crate::wrong::Wrong;
 
 /// A write that is under way.
@@ -228,18 +228,11 @@ impl Agent for Writer {
         if world.skipped.is_some() {
             return Next::Done;
         }
-        let rate = world.plan.rate;
-        if rate > 0.0 && self.due.is_none() {
-            let due = world.tickets as f64 / rate;
-            if due >= world.plan.seconds {
-                return Next::Done;
-            }
-            world.tickets += 1;
-            self.due = Some(world.began.unwrap_or(world.now) + (due * 1e9) as u64);
-        }
-        if let Some(due) = self.due.filter(|&due| due > world.now) {
-            return Next::At(due);
-        }
+        let due = match world.ticket(self.part, &mut self.due) {
+            Ticket::Due(due) => due,
+            Ticket::At(due) => return Next::At(due),
+            Ticket::Over => return Next::Done,
+        };
         if world.over() && world.figures[self.part].ops > 0 {
             return Next::Done;
         }
@@ -264,12 +257,12 @@ impl Agent for Writer {
                 Step::Delete => Change::Delete,
                 _ => Change::Update,
             };
-            world.board.note_send(number, world.now, change)
+            world.board.note_send(number, due, change)
         };
         let current = Current { number, step, write };
         self.current = Some(current);
         self.request(world, current, out);
-        Next::Send
+        Next::Due(due)
     }
 
     fn wants(&self, status: u16) -> bool {

@@ -7,6 +7,7 @@ served first. Without that the loop would serve whatever arrived, and one client
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 
 from hydrofoil import engine
@@ -14,6 +15,8 @@ from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace import shares
 from hydrofoil.pace.turn import current_turn
+
+LOG = logging.getLogger("hydrofoil")
 
 
 class Dispatcher:
@@ -40,8 +43,9 @@ class Dispatcher:
             room = self.native.end()
         except FAULTS:
             # A turn that never ends looks used up, and all that wait in queues would wait for ever.
+            LOG.exception("a turn of requests did not end")
             self.mark()
-            raise
+            return
         if room is None:
             return
         waiting = [level for level in self._levels() if level.backlog]

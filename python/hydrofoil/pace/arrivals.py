@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ from hydrofoil import engine
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace import shares
 
+LOG = logging.getLogger("hydrofoil")
 FIRST = 2
 """How many waiting requests begin in a turn before it is known how long they take."""
 
@@ -47,8 +49,8 @@ class ArrivalPacer:
             self._turns.end()
         except FAULTS:
             # A turn that never ends looks used up to all that arrive.
+            LOG.exception("a turn of requests did not end")
             self.mark()
-            raise
 
     async def wait(self) -> None:
         """Wait for the next turn, behind all requests that wait."""

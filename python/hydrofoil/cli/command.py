@@ -181,13 +181,12 @@ class Command(click.Command):
                     formatter.write(f"  {f'{name} {values[name]}'.rstrip():29}  {text}\n")
         formatter.write("  --config FILE                  read flags from a map in YAML\n")
         formatter.write("  --show-config                  print all settings as such a file, and end\n")
-        formatter.write(f"  --help-all                     show all {len(self.known)} flags\n")
+        formatter.write(f"  --help-all                     show all {len(self.known)} flags, and examples\n")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags of each room under the words of its docstring."""
         if self._brief and not ctx.meta.get(ALL):
             self._format_brief(formatter)
-            examples(formatter, self._examples)
             return
         for room in self.rooms:
             with formatter.section((room.__doc__ or "").partition("\n")[0].rstrip(".")):

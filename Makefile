@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: archive bounds first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -204,6 +204,9 @@ first: ## The first test in Python, Go and JavaScript as its page says, each in 
 	SOURCES=$(CURDIR) GOCACHE=$(CURDIR)/.cache/go-first $(RELEASE)/bin/python -m tools.tutorial --within 120 \
 	  docs/how-to/python.md docs/how-to/go.md docs/how-to/javascript.md \
 	  --install "hydrofoil=$$(echo $(abspath $(DIST))/*manylinux_2_28_$$(uname -m).whl)"
+
+chart: build kube-apiserver ## The chart of README: this server and kube-apiserver, measured in one run (needs etcd on the path)
+	PATH="$(CURDIR)/.cache/bin:$$PATH" $(PY) -m tools.chart docs/chart.svg
 
 SITE := .cache/mkdocs
 

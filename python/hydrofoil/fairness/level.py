@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil import engine
-from hydrofoil.fairness.limits import LevelConfig, Seats, most_of
+from hydrofoil.fairness.limits import LevelConfig, Seats, max_seats_per_request
 
 MOST_SECONDS = 32
 """The longest time that a client is asked to wait, in seconds."""
@@ -62,7 +62,7 @@ class Level:
     def configure(self, config: LevelConfig, seats: Seats) -> None:
         """Take a changed configuration."""
         self.config, self.seats = config, seats
-        self.most = most_of(config, seats.nominal)
+        self.most = max_seats_per_request(config, seats.nominal)
         if self._new:
             self._new = False
             self.limit(seats.first)

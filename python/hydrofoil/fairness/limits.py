@@ -88,7 +88,7 @@ def round_half_away(value: float) -> int:
     return math.floor(value + 0.5)
 
 
-def most_of(config: LevelConfig, nominal: int) -> int:
+def max_seats_per_request(config: LevelConfig, nominal: int) -> int:
     """Return the seats that one request of a level may take; 0 means no limit of the level."""
     if not config.queues:
         return 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.fairness.limits import LevelConfig, config_of, most_of, seats_of, share_sum
+from hydrofoil.fairness.limits import LevelConfig, config_of, max_seats_per_request, seats_of, share_sum
 
 
 def made(name: str = "l", **spec: Any) -> LevelConfig | None:
@@ -44,6 +44,6 @@ def test_seats_are_shares_of_the_server() -> None:
     assert share_sum([config, config]) == 60
     seats = seats_of(config, 100, 60)
     assert (seats.nominal, seats.least, seats.most, seats.first) == (50, 25, 55, 38)
-    assert most_of(config, 50) == 8 and most_of(config, 2) == 1
+    assert max_seats_per_request(config, 50) == 8 and max_seats_per_request(config, 2) == 1
     assert seats_of(LevelConfig("l", "", False, 30), 100, 60).most == 150
-    assert most_of(LevelConfig("l", "", False, 30), 50) == 0
+    assert max_seats_per_request(LevelConfig("l", "", False, 30), 50) == 0

@@ -67,6 +67,11 @@ def listening(bytes_of_each: bytes) -> Iterator[int]:
     thread.join()
 
 
+def without_load(printed: str) -> str:
+    """Return the lines but for that on a busy machine, which other tests make."""
+    return re.sub(r"^hydrofoil: load [0-9.e+]+ on \d+ cores: .*\n", "", printed)
+
+
 @pytest.mark.parametrize("words", ["list", "clean"])
 @pytest.mark.parametrize("name", ANSWERS)
 def test_what_is_no_api_server_is_one_line(name: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +79,7 @@ def test_what_is_no_api_server_is_one_line(name: str, words: str, capsys: pytest
         code = main(["bench", words, f"--server=http://127.0.0.1:{port}"])
     printed = capsys.readouterr()
     assert (code, printed.out) == (1, "")
-    assert re.fullmatch(r"hydrofoil: .+ \(.+\)\n", printed.err), printed.err
+    assert re.fullmatch(r"hydrofoil: .+ \(.+\)\n", without_load(printed.err)), printed.err
 
 
 def test_an_interrupt_ends_the_wait_for_a_silent_server() -> None:
@@ -85,7 +90,7 @@ def test_an_interrupt_ends_the_wait_for_a_silent_server() -> None:
             running.send_signal(signal.SIGINT)
             _, printed = running.communicate(timeout=20)
     assert running.returncode == 130
-    assert printed == "hydrofoil: interrupted before an answer (run it again)\n"
+    assert without_load(printed) == "hydrofoil: interrupted before an answer (run it again)\n"
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +149,7 @@ def test_answers_of_no_use_leave_nothing_behind(
         between.server_close()
         thread.join()
     assert between.last, "it was asked"
-    for line in capsys.readouterr().err.splitlines():
+    for line in without_load(capsys.readouterr().err).splitlines():
         assert re.fullmatch(r"hydrofoil: .+ \(.+\)", line)
     assert code in (0, 1)
     with urllib.request.urlopen(f"{server.url}/api/v1/namespaces") as found:

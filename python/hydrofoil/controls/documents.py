@@ -45,7 +45,8 @@ def is_manifest(text: str) -> bool:
 def resolve_path(source: Source, folder: Path) -> Source:
     """Return a source whose path, if it is one, begins at a folder."""
     if isinstance(source, os.PathLike) or (isinstance(source, str) and not is_manifest(source)):
-        return folder / source
+        # The working folder is asked for where it counts alone: a text or an object has no place.
+        return (folder / source).absolute()
     return source
 
 

@@ -46,8 +46,7 @@ class Base:
 
     def resolve(self, sources: Sequence[Source]) -> list[Source]:
         """Return sources whose paths are absolute: the server may run in a process with another working folder."""
-        folder = (self.folder or Path()).absolute()
-        return [resolve_path(source, folder) for source in sources]
+        return [resolve_path(source, self.folder or Path()) for source in sources]
 
     def _end(self) -> None:
         self._facts = None

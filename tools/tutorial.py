@@ -70,7 +70,8 @@ def script(found: list[Step]) -> str:
         if step.command.endswith("&"):
             # It has printed its lines once it answers, or has ended.
             output = f".output{number}"
-            lines.append(f"{step.command.removesuffix('&')} > {output} 2>&1 &")
+            # The shell may look before its job has opened the file.
+            lines.append(f": > {output}; {step.command.removesuffix('&')} > {output} 2>&1 &")
             lines.append(f"until grep -q '^serving on' {output} || ! kill -0 $!; do sleep 0.05; done; cat {output}")
         else:
             lines.append(step.command)

@@ -138,14 +138,15 @@ def test_answers_at_once(flag: str) -> None:
 
 @pytest.mark.usefixtures("compiled")
 def test_cold_start_is_quick_and_small() -> None:
-    """To the first 200 of /readyz: under 350 ms and under 70 MiB, 80 from Python 3.14 on; the best of at most eight.
+    """To the first 200 of /readyz: under 350 ms and under 70 MiB, 80 from Python 3.14 on; the best of at most
+    twenty-four, as both it and the yardstick are least where nothing else ran.
 
     The time is that of the processor: the server waits for nothing on its way, so on a machine with nothing else to do
     it is the time that passes, and beside other tests it is still the server's own. The 350 ms are those of a machine
     that takes 75 ms for the yardstick; a slower one has as much more.
     """
     took, sizes, bare = [], [], []
-    for _ in range(8):
+    for _ in range(24):
         bare.append(yardstick())
         with subprocess.Popen(command("serve", "--port", "0"), stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None

@@ -11,7 +11,7 @@ from msgspec import Struct
 from hydrofoil.answer import Answer, plain
 from hydrofoil.request import Headers
 
-TAG = re.compile(r'\s*((?:W/)?"[\x21\x23-\x7e\x80-\uffff]*")')
+TAG = re.compile(r'\s*((?:W/)?"[^\x00-\x20"\x7f]*")')
 WHOLE = re.compile(r"[+-]?[0-9]+")
 INVALID, ELSEWHERE = "invalid range", "invalid range: failed to overlap"
 Range = tuple[int, int]

@@ -56,11 +56,50 @@ class Deferred(ModuleType):
                 self.__class__ = ModuleType  # type: ignore[assignment]
 
 
+WEB = {
+    "BaseRequest": "web_request",
+    "RequestHandler": "web_protocol",
+    "Response": "web_response",
+    "Server": "web_server",
+    "StreamResponse": "web_response",
+}
+"""The modules of the names of `aiohttp.web` that a server begins with; the others have applications, routes, files."""
+
+
+class DeferredWeb(ModuleType):
+    """`aiohttp.web` by the names that are asked for: any other one loads all of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in WEB:
+            found = getattr(importlib.import_module(f"{NAME}.{WEB[name]}"), name)
+            setattr(self, name, found)
+            return found
+        self.complete()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def complete(self) -> None:
+        """Run the module's own code, once; other threads wait for its end."""
+        with GUARD:
+            spec = importlib.machinery.PathFinder.find_spec(self.__name__, sys.modules[NAME].__path__)
+            if type(self) is DeferredWeb and spec is not None and spec.loader is not None:
+                self.__spec__, self.__file__ = spec, spec.origin
+                spec.loader.exec_module(self)
+                self.__class__ = ModuleType  # type: ignore[assignment]
+
+
 def defer() -> None:
-    """Make `import aiohttp` leave the client out; call it before the first such import, else it does nothing."""
+    """Make `import aiohttp` leave the client out, and `aiohttp.web` most of itself; call it before the first such
+    import, else it does nothing."""
     spec = importlib.util.find_spec(NAME) if NAME not in sys.modules else None
     if spec is not None:
-        sys.modules[NAME] = Deferred(spec)
+        package = sys.modules[NAME] = Deferred(spec)
+        web = sys.modules[f"{NAME}.web"] = DeferredWeb(f"{NAME}.web")
+        package.__dict__["web"] = web
 
 
 async def ready() -> None:

@@ -44,3 +44,20 @@ def test_a_server_starts_without_it() -> None:
     program += "; assert 'aiohttp.client' not in sys.modules"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")
+
+
+def test_a_server_begins_without_applications_and_routes_which_come_when_asked_for() -> None:
+    program = """
+import sys
+from hydrofoil.outbound import client
+client.defer()
+import hydrofoil.server.run
+import hydrofoil.endpoints.connection
+assert "aiohttp.web_app" not in sys.modules
+from aiohttp import web
+assert issubclass(web.WebSocketResponse, web.StreamResponse) and web.Application()
+import aiohttp.web
+assert aiohttp.web is web and web.__file__.endswith("web.py") and type(web).__name__ == "module"
+assert not hasattr(web, "nothing")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

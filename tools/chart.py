@@ -18,9 +18,7 @@ from typing import Any, NamedTuple
 CASES = {
     "list": "list of 10,000",
     "pages": "page of 500",
-    "watch": "event to 100 watchers",
-    "fanout": "event, at full speed",
-    "informers": "start of an informer",
+    "fanout": "event to 100 watchers",
     "writes": "write",
 }
 METRIC = "cpu_us_per_op"

@@ -169,7 +169,7 @@ def test_commands_mean_the_one_that_runs(start: Start, tmp_path: Path, secured: 
     ]
     assert code == 1 and errors.count("\n") == 1 and 'document 2: ConfigMap "A_B" is invalid' in errors
     code, output, errors = run("kubectl", "get", "things", "t", "-n", "team", "-o", "jsonpath={.status.ready}")
-    assert (code, output, errors) == (0, "true", "")
+    assert (code, output, errors) == (0, "true", ""), errors
     _, other = start()
     for words in (("kubectl", "get", "ns"), ("apply", "-f", str(tmp_path / "objects.yaml"))):
         code, _, errors = run(*words)

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from hydrofoil.cli.command import Command
+from hydrofoil.cli.servers import NONE, STARTS
 from hydrofoil.options import Options, boolean, flag
 from hydrofoil.server.state_file import RunningServer, running_servers
 
@@ -29,7 +30,7 @@ def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
     elif found:
         sys.stdout.write(table(found))
     else:
-        sys.stderr.write("hydrofoil: no server runs (hydrofoil serve starts one)\n")
+        sys.stderr.write(f"hydrofoil: {NONE} ({STARTS})\n")
     return 0
 
 

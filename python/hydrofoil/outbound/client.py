@@ -24,22 +24,16 @@ VERSION = re.compile(r"""^__version__ = ["'](.+)["']""", re.MULTILINE)
 
 
 class Deferred(ModuleType):
-    """The package without its own exports: its modules can be imported, the rest is loaded on first use."""
+    """A module whose own code has not run: it does when a name is asked for that cannot be had without it."""
 
     def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
-        super().__init__(NAME)
+        super().__init__(spec.name)
         self.__spec__ = spec
-        self.__path__ = spec.submodule_search_locations or []
         self.__file__ = spec.origin
-        # The package's metadata would take longer than all other steps of this import.
-        found = VERSION.search(Path(spec.origin).read_text("utf-8")) if spec.origin else None
-        self.__version__ = found[1] if found else ""
-        self._modules = {item.name.partition(".")[0] for path in self.__path__ for item in Path(path).iterdir()}
         self._begun = False
 
     def __getattr__(self, name: str) -> Any:
-        # The import system requests a module as an attribute before it loads it.
-        if name in self._modules or name.startswith("_"):
+        if name.startswith("_"):
             raise AttributeError(name)
         self.complete()
         try:
@@ -48,12 +42,30 @@ class Deferred(ModuleType):
             raise AttributeError(name) from None
 
     def complete(self) -> None:
-        """Run the package's own code, once; other threads wait for its end."""
+        """Run the module's own code, once; other threads wait for its end."""
         with GUARD:
             if not self._begun and self.__spec__ is not None and self.__spec__.loader is not None:
                 self._begun = True
                 self.__spec__.loader.exec_module(self)
                 self.__class__ = ModuleType  # type: ignore[assignment]
+
+
+class DeferredPackage(Deferred):
+    """The package without its own exports: its modules can be imported."""
+
+    def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
+        super().__init__(spec)
+        self.__path__ = spec.submodule_search_locations or []
+        # The package's metadata would take longer than all other steps of this import.
+        found = VERSION.search(Path(spec.origin).read_text("utf-8")) if spec.origin else None
+        self.__version__ = found[1] if found else ""
+        self._modules = {item.name.partition(".")[0] for path in self.__path__ for item in Path(path).iterdir()}
+
+    def __getattr__(self, name: str) -> Any:
+        # The import system requests a module as an attribute before it loads it.
+        if name in self._modules:
+            raise AttributeError(name)
+        return super().__getattr__(name)
 
 
 WEB = {
@@ -66,30 +78,15 @@ WEB = {
 """The modules of the names of `aiohttp.web` that a server begins with; the others have applications, routes, files."""
 
 
-class DeferredWeb(ModuleType):
-    """`aiohttp.web` by the names that are asked for: any other one loads all of it."""
+class DeferredWeb(Deferred):
+    """`aiohttp.web` by the names that are asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        if name in WEB:
-            found = getattr(importlib.import_module(f"{NAME}.{WEB[name]}"), name)
-            setattr(self, name, found)
-            return found
-        self.complete()
-        try:
-            return self.__dict__[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def complete(self) -> None:
-        """Run the module's own code, once; other threads wait for its end."""
-        with GUARD:
-            spec = importlib.machinery.PathFinder.find_spec(self.__name__, sys.modules[NAME].__path__)
-            if type(self) is DeferredWeb and spec is not None and spec.loader is not None:
-                self.__spec__, self.__file__ = spec, spec.origin
-                spec.loader.exec_module(self)
-                self.__class__ = ModuleType  # type: ignore[assignment]
+        if name not in WEB:
+            return super().__getattr__(name)
+        found = getattr(importlib.import_module(f"{NAME}.{WEB[name]}"), name)
+        setattr(self, name, found)
+        return found
 
 
 def defer() -> None:
@@ -97,9 +94,10 @@ def defer() -> None:
     import, else it does nothing."""
     spec = importlib.util.find_spec(NAME) if NAME not in sys.modules else None
     if spec is not None:
-        package = sys.modules[NAME] = Deferred(spec)
-        web = sys.modules[f"{NAME}.web"] = DeferredWeb(f"{NAME}.web")
-        package.__dict__["web"] = web
+        package = sys.modules[NAME] = DeferredPackage(spec)
+        web = importlib.machinery.PathFinder.find_spec(f"{NAME}.web", list(package.__path__))
+        if web is not None:
+            package.__dict__["web"] = sys.modules[web.name] = DeferredWeb(web)
 
 
 async def ready() -> None:

@@ -15,14 +15,19 @@ PLACES = {
 """The modules of public names, imported on first use: the package alone loads neither aiohttp nor the extension."""
 
 
-def __getattr__(name: str) -> Any:
-    place = PLACES.get(name)
+def load_name(members: dict[str, Any], name: str) -> Any:
+    """Return a public name of a module with PLACES, given its members, which have it from then on."""
+    place = members["PLACES"].get(name)
     if place is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {members['__name__']!r} has no attribute {name!r}")
     from importlib import import_module
 
-    found = globals()[name] = getattr(import_module(place[0]), place[1])
+    found = members[name] = getattr(import_module(place[0]), place[1])
     return found
+
+
+def __getattr__(name: str) -> Any:
+    return load_name(globals(), name)
 
 
 def __dir__() -> list[str]:

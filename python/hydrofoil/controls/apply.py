@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
@@ -11,7 +10,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controls.documents import Document, invalid, rank_documents
-from hydrofoil.controls.waiting import within
+from hydrofoil.controls.waiting import until_served, within
 from hydrofoil.errors import ApiError
 
 MANAGER = "hydrofoil"
@@ -87,17 +86,8 @@ class Kinds:
         """Return the resource of a kind; one that is coming is waited for. None if none is served."""
         key = group, version, kind
         if coming:
-            await within(SERVED_SECONDS, self._wait(key))
+            await within(SERVED_SECONDS, until_served(self._listeners, lambda: self._catalog.by_kind.get(key)))
         return self._catalog.by_kind.get(key)
-
-    async def _wait(self, key: tuple[str, str, str]) -> None:
-        while key not in self._catalog.by_kind:
-            changed = asyncio.Event()
-            self._listeners.append(changed.set)
-            try:
-                await changed.wait()
-            finally:
-                self._listeners.remove(changed.set)
 
 
 def path_of(resource: Served, namespace: str, name: str = "") -> str:

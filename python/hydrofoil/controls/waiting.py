@@ -188,6 +188,18 @@ class States:
         self._hub.remove(self._token)
 
 
+async def until_served(listeners: list[Callable[[], None]], look: Callable[[], T | None]) -> T:
+    """Return what is found once it is served; `listeners` are called back when resources are added."""
+    while (found := look()) is None:
+        changed = asyncio.Event()
+        listeners.append(changed.set)
+        try:
+            await changed.wait()
+        finally:
+            listeners.remove(changed.set)
+    return found
+
+
 class Waits:
     """The objects of one server that tests look at."""
 
@@ -202,13 +214,7 @@ class Waits:
     async def open(self, object: str, namespace: str) -> int:
         """Begin to look at an object, once its resource is served; return a number. Raise ValueError."""
         resource, name = split(object)
-        while (found := find(self._registry.catalog, resource)) is None:
-            changed = asyncio.Event()
-            self._listeners.append(changed.set)
-            try:
-                await changed.wait()
-            finally:
-                self._listeners.remove(changed.set)
+        found = await until_served(self._listeners, lambda: find(self._registry.catalog, resource))
         number = next(self._numbers)
         self._open[number] = States(self._registry, self._hub, found, namespace, name)
         return number

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hydrofoil import load_name
+
 __all__ = ["Account", "Clock", "Fault", "Faults", "Record", "Requests", "Snapshot", "TestServer", "WatchInfo"]
 PLACES = {
     "Account": ("hydrofoil.testing.users", "Account"),
@@ -27,13 +29,7 @@ PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    place = PLACES.get(name)
-    if place is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    found = globals()[name] = getattr(import_module(place[0]), place[1])
-    return found
+    return load_name(globals(), name)
 
 
 def __dir__() -> list[str]:

@@ -72,7 +72,8 @@ async def settled(soak: Soak, watchers: list[Watcher], writers: list[Writer]) ->
             break
         await asyncio.sleep(0.1)
     for watcher, expected in left:
-        soak.fail(f"{watcher.path}?{watcher.selector}: {len(watcher.held.items() ^ expected.items())} differences")
+        differences = sorted(watcher.held.items() ^ expected.items())
+        soak.fail(f"{watcher.path}?{watcher.selector}: {len(differences)} differences, {differences[:3]}, {watcher}")
     soak.counts["objects"] = len(fresh)
 
 
@@ -83,11 +84,14 @@ async def soaked(
     for i in range(NAMESPACES):
         name = {"metadata": {"name": f"soak{i}"}}
         while True:
-            async with soak.session.post("/api/v1/namespaces", json=name) as r:
-                if r.status in (201, 409):
-                    break
-                if chaos is None:
+            try:
+                async with soak.session.post("/api/v1/namespaces", json=name) as r:
+                    if r.status in (201, 409):
+                        break
                     r.raise_for_status()
+            except aiohttp.ClientError:
+                if chaos is None:
+                    raise
     # Under chaos memory has to stand still from the first minute on.
     objects = min(POPULATION, int(rate * (seconds / 4 if chaos is None else min(10, seconds / 4))))
     writers = [Writer(soak, i, objects // WORKERS) for i in range(WORKERS)]

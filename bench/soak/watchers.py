@@ -30,6 +30,12 @@ class Watcher:
         # Objects that are there from the start have no shard.
         self.selector = f"shard={self.shard}" if self.shard else "shard"
 
+    def __repr__(self) -> str:
+        """Say how it follows, and how far it is."""
+        how = "initial events" if self.initial_events else "a list"
+        what = "metadata" if self.metadata_only else "objects"
+        return f"{what} from {how}, at version {self.version or 'none'}"
+
     def expected(self, fresh: View, shards: dict[Key, str]) -> View:
         """Return the selected part of a fresh list."""
         return {
@@ -129,6 +135,8 @@ async def following(watchers: list[Watcher]) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        for task in tasks:
+        for task, watcher in zip(tasks, watchers, strict=True):
+            if task.done():
+                watcher.soak.fail(f"{watcher.path}?{watcher.selector}: {task.exception()!r}")
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -10,6 +10,7 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.answer import Dropped, Line, Sink
+from hydrofoil.clock import Timer
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import ListOptions
 from hydrofoil.engine import Watcher
@@ -108,22 +109,25 @@ class Watching:
         Raise the error that prevents the first event: nothing is written by then.
         """
         context = self._context
-        watch.begin(sink)
-        seconds = self._options.timeout or context.parts.chance.between(1800, 3600)
-        clock = context.parts.clock
-        timer = clock.later(max(seconds, 0), watch.end)
-        # A bookmark shortly before the end lets the client resume from it (upstream: 2 s before the deadline).
-        last_mark = clock.later(seconds - 2, watch.bookmark) if seconds > 4 else None
+        timers: list[Timer] = []
+        # From `begin` on, the hub writes to the sink: whatever fails, the stream has to end before another answer may
+        # be written to the same connection.
         try:
+            watch.begin(sink)
+            seconds = self._options.timeout or context.parts.chance.between(1800, 3600)
+            clock = context.parts.clock
+            timers.append(clock.later(max(seconds, 0), watch.end))
+            if seconds > 4:
+                # A bookmark shortly before the end lets the client resume from it (upstream: 2 s before the deadline).
+                timers.append(clock.later(seconds - 2, watch.bookmark))
             if context.hub.closing:
                 watch.end()
             watch.pump()
             yield
         finally:
-            timer.cancel()
-            if last_mark is not None:
-                last_mark.cancel()
             watch.end()
+            for timer in timers:
+                timer.cancel()
 
 
 def bind(context: Context, stream: WatchStream) -> None:

@@ -133,7 +133,7 @@ async def test_several_are_asked_at_once_whether_they_have_changed(maps: Collect
 async def test_all_there_is_is_told_again_after_being_lapped(maps: Collection, hub: Hub) -> None:
     followed = Followed(maps, MAPS, Seen(), hub)
     assert followed.state.replaced == 1
-    hub.remove(followed._token)
+    hub.remove(followed.token)
     for i in range(3 * EVENTS):
         await maps.create(draft(f"n{i}"))
     assert followed.state.names == {f"n{i}" for i in range(3 * EVENTS)}
@@ -143,7 +143,7 @@ async def test_all_there_is_is_told_again_after_being_lapped(maps: Collection, h
 async def test_a_state_that_fails_is_made_anew_from_all_there_is(maps: Collection, hub: Hub) -> None:
     followed = Followed(maps, MAPS, Seen(), hub)
     assert followed.state.replaced == 1
-    hub.remove(followed._token)
+    hub.remove(followed.token)
     followed.state.fails = 1
     await maps.create(draft("a"))
     await maps.create(draft("b"))
@@ -202,7 +202,7 @@ async def test_a_state_that_reads_itself_while_it_changes_is_told_in_order(
 
     followed: Followed[Seen] = Followed(maps, MAPS, Reading(), hub)
     assert followed.state.reported == []
-    hub.remove(followed._token)
+    hub.remove(followed.token)
     names = [f"n{i}" for i in range(6)]
     for name in names:
         await maps.create(draft(name))

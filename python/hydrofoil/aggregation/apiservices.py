@@ -67,7 +67,7 @@ class ApiServices:
 
     def __init__(self, registry: Registry, registrations: Registrations, hub: Hub, clock: Clock) -> None:
         self.registry = registry
-        self.queue = Queue("the work on API services", self._work, clock)
+        self.queue = Queue("the work on API services", self._work, clock, registry.activity)
         self._wanted = Wanted(registry.outlines)
         self.followed: list[Followed[Any]] = []
         """The states brought up to the view before they are read."""

@@ -42,7 +42,7 @@ class Finalizer:
         self._registry = definitions.registry
         self._served = served
         self._clock = clock
-        self.queue = Queue("the clean-up of definitions", self._work, clock, width=WIDTH)
+        self.queue = Queue("the clean-up of definitions", self._work, clock, self._registry.activity, width=WIDTH)
         self._held: set[str] = set()
         """Definitions that wait for instances, which may have finalizers."""
 

@@ -98,7 +98,7 @@ class Status:
         self._settled: dict[str, int] = {}
         """The revisions of fully processed definitions."""
         # One after the other: the first to request names holds them.
-        self.queue = Queue("the status of definitions", self._work, clock)
+        self.queue = Queue("the status of definitions", self._work, clock, definitions.registry.activity)
         served.on_change(self._look)
 
     def done(self, name: str) -> Awaitable[None]:

@@ -38,7 +38,7 @@ class Published:
         self._proxies = proxies
         self._registry = registry
         self._clock = clock
-        self.queue = Queue("the published authorities", self._work, clock)
+        self.queue = Queue("the published authorities", self._work, clock, registry.activity)
         for authorities in filter(None, (clients, proxies)):
             authorities.on_change(self.write)
 

@@ -11,6 +11,5 @@ one of several servers that runs them, by a lease.
 
 `runtime/` has client-go's parts on top of those of `watch/`. An `Informer` is a `Followed` that controllers share: one
 cursor a resource, handles of its objects, indices of them. Its `WorkQueue` has priorities, back-off and times of the
-server's clock. `Activity` counts who has work now; what settles a server awaits its zero, and the delivery of all
-events.
+server's clock.
 """

@@ -13,6 +13,7 @@ from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import run
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
+from hydrofoil.watch.activity import Activity
 
 BATCH = 128
 """The number of objects that a walk reads at a time."""
@@ -32,6 +33,8 @@ class Objects:
         self.catalog = catalog
         self.storage = storage
         self.clock = clock
+        self.activity = Activity()
+        """Who has work beside requests: the queues of controllers, of definitions and of API services."""
         self._collections: dict[tuple[str, str], Collection] = {}
 
     def collection(self, resource: Resource) -> Collection:

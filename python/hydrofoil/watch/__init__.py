@@ -2,7 +2,7 @@
 
 Its files: `hub.py` (woken cursors, once a turn of the loop), `stream.py` (cursor to sink), `follow.py` (state that
 follows events), `change_flag.py` (several of these, asked at once), `queue.py` (keys to work on, and their
-counts), `expired.py` (every 410).
+counts), `activity.py` (who has work now), `expired.py` (every 410).
 
 Facts that a strategy needs of other objects are a `State`: a function of the objects of a collection (`replace` all,
 `apply` a change). `Followed` (`watch/follow.py`) has the state and a cursor into the ring; reading it first brings it
@@ -14,5 +14,6 @@ states: a write reserves its allocation beside the state until its outcome is kn
 
 Actions on events are a `Queue` of keys (`watch/queue.py`): each once at a time, from the present object, ending in a
 conditional write, and again later when that fails. The write that it belongs to waits for its key (`done`), so that
-clients see the order that they always saw; a worker never waits for its own queue.
+clients see the order that they always saw; a worker never waits for its own queue. `Activity` counts the queues that
+have work, those of controllers included: what settles a server waits for its end without polling.
 """

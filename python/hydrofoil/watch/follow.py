@@ -77,7 +77,8 @@ class Followed(Generic[S]):
         self._resource = resource
         self._state = state
         self._hub = hub
-        self._token = hub.token()
+        self.token = hub.token()
+        """What the hub knows its watcher by."""
         self._calls: list[Callable[[], None]] = []
         self._at_take: list[Callable[[], None]] = []
         self._loaded: list[Stored] | None = []
@@ -87,7 +88,7 @@ class Followed(Generic[S]):
         """Whether a change is not reported to listeners yet."""
         self.watcher = self._watch()
         """The changes that wait. A caller for which each call counts asks them before it asks for the state."""
-        hub.add(self._token, self)
+        hub.add(self.token, self)
         if collection.loading is not None:
             # Loaded objects are not events.
             collection.loading.add_done_callback(lambda _: self._anew())
@@ -95,12 +96,12 @@ class Followed(Generic[S]):
     def _anew(self) -> None:
         self.watcher = self._watch()
         self._taken()
-        self._hub.again(self._token)
+        self._hub.again(self.token)
 
     def _watch(self) -> Watcher:
         everything = Selector(self._resource, "", "", "")
         self._loaded = []
-        return self._collection.watch(self._resource, everything, "json", None, self._token, False)
+        return self._collection.watch(self._resource, everything, "json", None, self.token, False)
 
     @property
     def state(self) -> S:
@@ -142,7 +143,7 @@ class Followed(Generic[S]):
         self._taking = True
         if not self._changed:
             self._changed = True
-            self._hub.again(self._token)
+            self._hub.again(self.token)
         try:
             if self._loaded is not None:
                 self._loaded += [new for _, new in changes if new is not None]
@@ -164,7 +165,7 @@ class Followed(Generic[S]):
     def pump(self) -> None:
         """Apply waiting changes and report them; the hub calls this when there are any."""
         if self._pieces():
-            self._hub.again(self._token)
+            self._hub.again(self.token)
         elif self._changed:
             self._changed = False
             for call in self._calls:
@@ -190,7 +191,7 @@ class Followed(Generic[S]):
 
     def end(self) -> None:
         """Stop following."""
-        self._hub.remove(self._token)
+        self._hub.remove(self.token)
 
 
 class Table(Generic[V]):

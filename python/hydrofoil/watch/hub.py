@@ -18,6 +18,8 @@ from hydrofoil.storage.view import Storage
 
 LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0
+RETRY_SECONDS = 1.0
+"""The delay before a stream is served again after a fault that it did not end with."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 """The state of a watcher after a drain."""
 
@@ -87,7 +89,7 @@ class Hub:
                 if stream is None:
                     continue
                 if stream.urgent:
-                    self.serve(stream)
+                    self.serve(token)
                 else:
                     self._waiting.append(token)
         if self._waiting:
@@ -121,10 +123,10 @@ class Hub:
         end = stopwatch() + self._share.left
         # A watcher woken meanwhile has a later turn.
         for _ in range(len(waiting)):
-            stream = self._streams.get(waiting.popleft())
-            if stream is None:
+            token = waiting.popleft()
+            if token not in self._streams:
                 continue
-            self.serve(stream)
+            self.serve(token)
             if stopwatch() > end:
                 break
         if waiting:
@@ -133,13 +135,17 @@ class Hub:
             delivered, self._delivered = self._delivered, None
             delivered.set_result(None)
 
-    @staticmethod
-    def serve(stream: Served) -> None:
-        """Serve one stream; a fault that it cannot end with itself affects no other stream."""
+    def serve(self, token: int) -> None:
+        """Serve one stream; a fault that it cannot end with itself affects no other stream.
+
+        Its watcher may not be drained then, and one that is not drained is never woken: it is served again later.
+        """
         try:
-            stream.pump()
+            if (stream := self._streams.get(token)) is not None:
+                stream.pump()
         except FAULTS:
             LOG.exception("a watch failed")
+            self._clock.machine.later(RETRY_SECONDS, partial(self.again, token))
 
     def token(self) -> int:
         """Return a new token for a watcher."""

@@ -12,6 +12,7 @@ from hydrofoil.errors import FAULTS
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import retrieve_result
 from hydrofoil.storage.unreadable import Unreadable
+from hydrofoil.watch.activity import Activity
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
@@ -45,10 +46,12 @@ class Queue:
         what: str,
         work: Callable[[Key], Awaitable[bool]],
         clock: Clock,
+        activity: Activity | None = None,
         *,
         width: int = 1,
         retry: float = RETRY_SECONDS,
     ) -> None:
+        """`activity` counts this queue among those that have work; what settles a server waits for them."""
         self._what = what
         self._work = work
         self._clock = clock
@@ -63,6 +66,8 @@ class Queue:
         self._completions: dict[Key, asyncio.Future[None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
+        self._activity = activity or Activity()
+        self._is_busy = False
         self._closed = False
 
     def __len__(self) -> int:
@@ -85,7 +90,18 @@ class Queue:
         if key not in self._waiting:
             self._waiting[key] = stopwatch()
             self.counts.added += 1
+        self._note()
         self._staff()
+
+    def _note(self) -> None:
+        """Count this queue as busy from its first key until its last one is processed."""
+        is_busy = bool(self._waiting or self._running)
+        if is_busy is not self._is_busy:
+            self._is_busy = is_busy
+            if is_busy:
+                self._activity.begin()
+            else:
+                self._activity.end()
 
     def _staff(self) -> None:
         """Start one more worker, if another one is allowed."""
@@ -169,9 +185,11 @@ class Queue:
 
     def leave(self, key: Key, *, done: bool) -> None:
         """End the work on a key, which is processed again later if it is not done."""
+        self._activity.keys += 1
         if not done and not self._closed and key not in self._timers:
             self.counts.repeated += 1
             self._timers[key] = self._clock.machine.later(self._retry, lambda: self._again(key))
+        self._note()
 
     def _again(self, key: Key) -> None:
         self._timers.pop(key, None)
@@ -191,3 +209,4 @@ class Queue:
         for completion in self._completions.values():
             completion.cancel()
         self._completions.clear()
+        self._note()

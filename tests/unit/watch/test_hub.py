@@ -81,6 +81,20 @@ async def test_few_are_served_before_the_write_is_answered(hub: Hub, woken: Woke
     assert all(stream.calls == ["pump"] for stream in made)
 
 
+async def test_one_that_fails_is_served_again_later(hub: Hub, woken: Woken, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its watcher was not drained, so nothing would wake it."""
+    monkeypatch.setattr("hydrofoil.watch.hub.RETRY_SECONDS", 0.0)
+    failing, other = streams(hub, 1, fails=True) + streams(hub, 1)
+    woken.tokens = [1, 2]
+    hub.wake()
+    assert failing.calls == ["pump"] and other.calls == ["pump"]
+    failing.fails = False
+    async with asyncio.timeout(30):
+        while len(failing.calls) < 2:
+            await asyncio.sleep(0)
+    assert other.calls == ["pump"]
+
+
 async def test_many_are_served_at_the_end_of_the_turn(hub: Hub, woken: Woken) -> None:
     made = streams(hub, WATCHERS_AT_ONCE + 1)
     woken.tokens = list(range(1, WATCHERS_AT_ONCE + 2))

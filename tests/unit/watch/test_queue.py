@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from hydrofoil.clock import Clock
+from hydrofoil.watch.activity import Activity
 from hydrofoil.watch.queue import Key, Queue
 
 
@@ -89,3 +90,26 @@ async def test_the_end_cancels_work_and_those_who_wait_for_it() -> None:
     assert all(isinstance(outcome, asyncio.CancelledError) for outcome in found)
     queue.put(("c",))
     assert not len(queue)
+
+
+async def test_work_counts_as_activity_until_the_last_key_is_processed() -> None:
+    """What settles a server waits for its queues; a key that comes back later is no work of the present moment."""
+    go = asyncio.Event()
+
+    async def work(_: Key) -> bool:
+        await go.wait()
+        return False
+
+    activity = Activity()
+    queue = Queue("work", work, Clock(), activity, retry=3600.0)
+    assert activity.is_idle
+    queue.put(("a",))
+    queue.put(("b",))
+    assert not activity.is_idle
+    go.set()
+    async with asyncio.timeout(30):
+        await activity.wait()
+    assert not len(queue) and activity.keys == 2
+    queue.put(("c",))
+    await queue.close()
+    assert activity.is_idle

@@ -79,7 +79,7 @@ class Informer(Followed[Any]):
 
     def _again(self) -> None:
         """Have the hub serve this informer in a later turn: a start is not held up by what there is."""
-        self._hub.again(self._token)
+        self._hub.again(self.token)
 
     def _watch(self) -> Watcher:
         watcher = super()._watch()

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from itertools import count
 
 from hydrofoil.clock import Clock, Timer
-from hydrofoil.controllers.runtime.activity import Activity
+from hydrofoil.watch.activity import Activity
 from hydrofoil.watch.queue import Key, Queue
 
 FIRST_DELAY = 0.005
@@ -34,8 +34,7 @@ class WorkQueue(Queue):
         self, what: str, work: Callable[[Key], Awaitable[bool]], clock: Clock, activity: Activity, *, width: int = 1
     ) -> None:
         """Process up to `width` keys side by side. `work` returns whether a key is done."""
-        super().__init__(what, work, clock, width=width)
-        self._activity = activity
+        super().__init__(what, work, clock, activity, width=width)
         self._order: list[tuple[int, int, Key]] = []
         """A heap of keys by negative priority and number. An entry counts only if `_places` has its number."""
         self._places: dict[Key, tuple[int, int]] = {}
@@ -46,7 +45,6 @@ class WorkQueue(Queue):
         self._delayed: dict[Key, Timer] = {}
         self._failures: dict[Key, int] = {}
         self._retries: dict[Key, Timer] = {}
-        self._is_busy = False
 
     def put(self, key: Key, priority: int = NORMAL) -> None:
         """Queue a key; one that waits already gets the higher priority of both."""
@@ -57,7 +55,6 @@ class WorkQueue(Queue):
             self._priorities[key] = max(priority, self._priorities.get(key, priority))
         else:
             self._place(key, priority)
-        self._note()
 
     def _place(self, key: Key, priority: int) -> None:
         present = self._places.get(key)
@@ -138,16 +135,6 @@ class WorkQueue(Queue):
             self._place(key, self._priorities.pop(key, NORMAL))
         self._note()
 
-    def _note(self) -> None:
-        """Count this queue as busy from its first key until its last one is processed."""
-        is_busy = bool(self._waiting or self._running)
-        if is_busy is not self._is_busy:
-            self._is_busy = is_busy
-            if is_busy:
-                self._activity.begin()
-            else:
-                self._activity.end()
-
     async def close(self) -> None:
         """Stop the work; waiting callers are cancelled."""
         await super().close()
@@ -155,4 +142,3 @@ class WorkQueue(Queue):
             timer.cancel()
         for known in (self._delayed, self._retries, self._places, self._order, self._failures):
             known.clear()
-        self._note()

@@ -7,7 +7,6 @@ import logging
 import orjson
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.runtime.activity import Activity
 from hydrofoil.controllers.runtime.correlator import Correlated, Correlator, Event
 from hydrofoil.controllers.runtime.queue import WorkQueue
 from hydrofoil.controllers.runtime.writes import Writes
@@ -15,6 +14,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import User
+from hydrofoil.watch.activity import Activity
 from hydrofoil.watch.queue import Key
 
 LOG = logging.getLogger("hydrofoil")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from hydrofoil.controllers.runtime.activity import Activity
 from hydrofoil.controllers.runtime.informer import Informers
 from hydrofoil.controllers.runtime.writes import Writes
 from hydrofoil.registry.store import Registry
@@ -23,7 +22,7 @@ class Runtime:
         self.registry = registry
         self.hub = hub
         self.writes = writes
-        self.activity = Activity()
+        self.activity = registry.activity
         self.informers = Informers(registry, hub)
 
     def recorder(self, component: str, user: User) -> EventRecorder:
@@ -35,7 +34,7 @@ class Runtime:
 
     @property
     def is_idle(self) -> bool:
-        """Report whether no controller has work now: no key waits or is processed, and no event is to be delivered."""
+        """Report whether no queue has a key to process now, of controllers or not, and no event is to be sent."""
         return self.activity.is_idle and self.hub.idle and not self.informers.waiting()
 
     async def idle(self) -> None:
@@ -50,6 +49,6 @@ class Runtime:
             await self.activity.wait()
             await self.hub.delivered()
             for informer in self.informers.waiting():
-                self.hub.serve(informer)
+                self.hub.serve(informer.token)
                 # Each informer takes up to a whole share of watchers.
                 await asyncio.sleep(0)

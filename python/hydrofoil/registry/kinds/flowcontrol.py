@@ -47,7 +47,7 @@ class Dangling:
     def __init__(self, registry: Registry, hub: Hub, clock: Clock) -> None:
         self._registry = registry
         self._clock = clock
-        self.queue = Queue("the condition of flow schemas", self._tell, clock)
+        self.queue = Queue("the condition of flow schemas", self._tell, clock, registry.activity)
         self._schemas = registry.catalog.find(GROUP, VERSION, "flowschemas")
         levels = registry.catalog.find(GROUP, VERSION, "prioritylevelconfigurations")
         self._tables: tuple[Followed[Table[Said]], Followed[Table[bool]]] | None = None

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from hydrofoil.clock import Clock, MachineTime
-from hydrofoil.controllers.runtime.activity import Activity
 from hydrofoil.controllers.runtime.queue import FIRST_DELAY, HIGH, LONGEST_DELAY, LOW, WorkQueue
+from hydrofoil.watch.activity import Activity
 from hydrofoil.watch.queue import Key
 
 SECOND = 10**9

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import doctest
 
-from hydrofoil.controllers.runtime import activity
-from hydrofoil.controllers.runtime.activity import Activity
+from hydrofoil.watch import activity
+from hydrofoil.watch.activity import Activity
 
 
 def test_the_example_runs() -> None:

@@ -1,4 +1,4 @@
-"""Whether controllers have work at the present moment."""
+"""Whether there is work beside requests at the present moment."""
 
 from __future__ import annotations
 

@@ -6,17 +6,21 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint rust-checks rust-lint py-lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
 
-CHECKS := build lint types rust-test py-test
+RUST_CHECKS := rust-lint rust-test
+CHECKS := build py-lint types py-test
 
-test: $(CHECKS) ## Every check and every test (LOOP=both: each test of a server on both event loops)
+test: build lint types rust-test py-test ## Every check and every test (LOOP=both: each test of a server on both event loops)
 
-checks: # The parts of `test`, for those that time each
+checks: # The parts of `test` that need the package, for those that time each
 	@echo $(CHECKS)
+
+rust-checks: # Those that do not: they may run beside its build
+	@echo $(RUST_CHECKS)
 
 build: $(VENV)/.built ## The release extension, in place
 
@@ -34,7 +38,8 @@ ifdef WHEEL
 	site=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))') && mv $$site/hydrofoil/_native*.so python/hydrofoil/ && \
 	  rm -r $$site/hydrofoil && printf '%s' $(CURDIR)/python > $$site/hydrofoil.pth
 else
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
+	@# maturin calls pip, which lists all that is there already.
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
 endif
 	$(PY) -m compileall -q python/hydrofoil
 	@touch $@
@@ -49,9 +54,13 @@ fmt: $(VENV)/.installed ## Format everything
 	$(VENV)/bin/ruff format $(PYTHON)
 	$(VENV)/bin/ruff check --fix $(PYTHON)
 
-lint: $(VENV)/.installed ## Format, style, layers
+lint: rust-lint py-lint ## Format, style, layers
+
+rust-lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+py-lint: $(VENV)/.installed
 	$(VENV)/bin/ruff format --check $(PYTHON)
 	$(VENV)/bin/ruff check $(PYTHON)
 	PYTHONPATH=python $(VENV)/bin/lint-imports

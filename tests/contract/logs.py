@@ -18,7 +18,7 @@ from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.hub import NOTHING
 from tests.contract.late import LateLog, Truth
 from tests.etcd import Etcd, etcd_log

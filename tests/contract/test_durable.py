@@ -14,7 +14,7 @@ from hydrofoil.engine import data_check
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.errors import Exists, Refused, Undecided, Unopened, Unsupported
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from tests.contract.logs import MAPS, draft, keys, listed, maps_of, opened, page, seen, watching
 
 

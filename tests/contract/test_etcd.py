@@ -26,8 +26,8 @@ from hydrofoil.storage.errors import (
     Unsupported,
 )
 from hydrofoil.storage.etcd import EtcdLog
+from hydrofoil.storage.storage import Storage
 from hydrofoil.storage.unreadable import Unreadable
-from hydrofoil.storage.view import Storage
 from tests.between import Between
 from tests.contract.logs import MAPS, draft, listed, maps_of, opened, seen, watching
 from tests.etcd import Etcd, etcd_log, options

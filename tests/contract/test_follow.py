@@ -13,7 +13,7 @@ from hydrofoil.engine import Stored
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch import follow
 from hydrofoil.watch.change_flag import ChangeFlag
 from hydrofoil.watch.follow import Followed, Table

@@ -14,7 +14,7 @@ import pytest
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, View
 from hydrofoil.storage.errors import Conflict, Exists, Expired
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.hub import Hub
 from tests.contract.late import LateLog, Truth
 from tests.contract.logs import EVERYTHING, MAPS, draft, listed, maps_of, opened, seen, watching

@@ -13,7 +13,7 @@ from hydrofoil.engine import Selector
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Behind, Conflict, Exists, Expired, Future, Missing
 from hydrofoil.storage.log import Log
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.hub import INITIAL_END, MORE, NOTHING
 from tests.contract.logs import (
     ALL,

@@ -25,7 +25,7 @@ from hydrofoil.request import ADMIN, User
 from hydrofoil.server.run import Server
 from hydrofoil.storage.errors import Outdated, Unknown
 from hydrofoil.storage.local import LocalLog
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.follow import Followed, Table
 from hydrofoil.watch.hub import Hub
 

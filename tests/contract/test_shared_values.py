@@ -12,7 +12,7 @@ import pytest
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Clock
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from tests.conformance.replay.golden import read_lines
 from tests.conformance.suites import FIXTURES
 from tests.contract.logs import CATALOG

@@ -12,7 +12,7 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.local import LocalLog
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 CATALOG = Catalog()
 Object = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,27 @@ class Known(Struct, frozen=True):
     natives: dict[str, ResourceType]
 
 
+class Entry(Struct):
+    """One definition, and what is served for it."""
+
+    present: Stored | None = None
+    """The definition as it was applied last; None once it is removed."""
+    accepted: Mapping[str, Any] = {}
+    """The names that it holds."""
+    lacks_names: bool = False
+    """Whether it lacks some of the names that it requests."""
+    known: Known | None = None
+    """What is published; None while nothing is."""
+    selectable: bytes | None = None
+    """The digest of the selectable fields by which its objects are indexed; None before the first time."""
+    instances: Resource | None = None
+    """The storage resource of its objects; it stays when the definition is withdrawn."""
+    webhook: Webhook | None = None
+    """Its conversion webhook. Work off the loop may have made it for a definition that is removed meanwhile."""
+    fault: BaseException | None = None
+    """Why it is not served as specified; it is tried again later."""
+
+
 class Plan(Struct, frozen=True):
     """The next state of a definition to publish."""
 
@@ -100,32 +121,29 @@ class Served:
         self._swapped = swapped
         self._services = services
         self._instance_gone = instance_gone
-        self._present: dict[str, Stored] = {}
-        self._accepted: dict[str, dict[str, Any]] = {}
-        self._waiting: set[str] = set()
-        """Definitions that lack some of the names they request."""
-        self._known: dict[str, Known] = {}
-        self._selectable: dict[str, bytes] = {}
-        self._instances: dict[str, Resource] = {}
-        self._webhooks: dict[str, Webhook] = {}
+        self._entries: dict[str, Entry] = {}
+        """By name of the definition. One that was removed stays while work off the loop is under way for it."""
         self._works: dict[str, asyncio.Task[None]] = {}
-        self._faults: dict[str, BaseException] = {}
+        """The work off the loop, apart from the entries: there are few of these at a time, and thousands of those."""
         self._changed: dict[str, None] = {}
+        """The definitions added, changed or removed since they were last asked for, in order."""
 
     async def close(self) -> None:
         """Stop the work and close the connections to webhooks."""
-        self._faults.clear()
+        for entry in self._entries.values():
+            entry.fault = None
         tasks = list(self._works.values())
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for webhook in self._webhooks.values():
-            await webhook.close()
+        for entry in self._entries.values():
+            if entry.webhook is not None:
+                await entry.webhook.close()
 
     def replace(self, objects: Iterable[Stored]) -> None:
         """Replace the state by all present definitions."""
         found = {stored.name: stored for stored in objects}
-        for name in [name for name in self._present if name not in found]:
+        for name in [name for name, entry in self._entries.items() if entry.present is not None and name not in found]:
             self._forget(name)
         for stored in found.values():
             self._take(stored)
@@ -137,6 +155,10 @@ class Served:
         elif old is not None:
             self._forget(old.name)
 
+    def _entry(self, name: str) -> Entry:
+        """Return what is known of a definition, nothing at first."""
+        return self._entries.get(name) or self._entries.setdefault(name, Entry())
+
     async def settle(self) -> None:
         """Wait until the work off the loop is complete."""
         while self._works:
@@ -147,8 +169,8 @@ class Served:
         group = name.partition(".")[2]
         while works := [work for other, work in self._works.items() if other.partition(".")[2] == group]:
             await asyncio.wait(works)
-        if (fault := self._faults.get(name)) is not None:
-            raise RuntimeError(f"{name} is not served as it says") from fault
+        if (entry := self._entries.get(name)) is not None and entry.fault is not None:
+            raise RuntimeError(f"{name} is not served as it says") from entry.fault
 
     def changed(self) -> list[str]:
         """Return the definitions added, changed or removed since the last call."""
@@ -157,44 +179,45 @@ class Served:
 
     def present(self, name: str) -> Stored | None:
         """Return a definition as it was applied."""
-        return self._present.get(name)
+        return entry.present if (entry := self._entries.get(name)) is not None else None
 
     def instances(self, name: str) -> Resource | None:
         """Return the storage resource of a definition's instances; None if they were never served."""
-        return self._instances.get(name)
+        return entry.instances if (entry := self._entries.get(name)) is not None else None
 
     def taken(self, group: str) -> Taken:
         """Return the names of resources and of kinds that definitions of a group hold."""
         taken, kinds = set[str](), set[str]()
-        for name, names in self._accepted.items():
+        for name, entry in self._entries.items():
             if name.partition(".")[2] == group:
+                names = entry.accepted
                 taken |= {names.get("plural", ""), names.get("singular", ""), *names.get("shortNames", ())}
                 kinds |= {names.get("kind", ""), names.get("listKind", "")}
         return taken - {""}, kinds - {""}
 
     def waiting(self, group: str) -> list[str]:
         """Return the definitions of a group that lack some of the names they request."""
-        return sorted(name for name in self._waiting if name.partition(".")[2] == group)
+        lacking = (name for name, entry in self._entries.items() if entry.lacks_names)
+        return sorted(name for name in lacking if name.partition(".")[2] == group)
 
     def _take(self, stored: Stored) -> None:
         name = stored.name
-        before = self._present.get(name)
+        before = self.present(name)
         if before is not None and before.uid != stored.uid:
             self._forget(name)
-        elif before is not None and before.revision == stored.revision and name not in self._faults:
+        entry = self._entry(name)
+        if entry.present is not None and entry.present.revision == stored.revision and entry.fault is None:
             return
-        self._present[name] = stored
+        entry.present, entry.fault = stored, None
         self._changed[name] = None
-        self._faults.pop(name, None)
         try:
             definition = self._registry.outlines.of(stored)
-            accepted = definition.get("status", {}).get("acceptedNames", {})
-            self._accepted[name] = accepted
-            (self._waiting.discard if definition["spec"]["names"] == accepted else self._waiting.add)(name)
+            entry.accepted = definition.get("status", {}).get("acceptedNames", {})
+            entry.lacks_names = definition["spec"]["names"] != entry.accepted
             if name in self._works:
                 return
             if stored.size > LARGE:
-                self._works[name] = asyncio.create_task(self._beside(name))
+                self._works[name] = asyncio.create_task(self._publish_off_loop(name))
             elif (plan := self._plan(stored, definition, digest(stored))) is not None:
                 self._publish(plan)
         except FAULTS as e:
@@ -202,23 +225,20 @@ class Served:
 
     def _forget(self, name: str) -> None:
         """Stop serving a removed definition."""
-        del self._present[name]
         self._changed[name] = None
-        self._selectable.pop(name, None)
-        self._accepted.pop(name, None)
-        self._faults.pop(name, None)
-        self._waiting.discard(name)
+        # Last, as what is published names its objects.
         self._withdraw(name)
-        self._instances.pop(name, None)
+        del self._entries[name]
 
     def _failed(self, name: str, fault: BaseException) -> None:
         LOG.error("%s is not served as it says", name, exc_info=fault)
-        self._faults[name] = fault
+        self._entry(name).fault = fault
         self._clock.machine.later(RETRY_SECONDS, partial(self._again, name))
 
     def _again(self, name: str) -> None:
-        if name in self._faults:
-            self._take(self._present[name])
+        entry = self._entries.get(name)
+        if entry is not None and entry.fault is not None and entry.present is not None:
+            self._take(entry.present)
 
     def _plan(self, stored: Stored, definition: Definition, spec: bytes) -> Plan | None:
         """Return the next state to publish for a definition, by the digest of its spec; None if it is published."""
@@ -229,7 +249,7 @@ class Served:
         names = definition["status"]["acceptedNames"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
         state = spec + orjson.dumps([names, conditions])
-        if (known := self._known.get(name)) is not None and known.state == state:
+        if (known := self._entry(name).known) is not None and known.state == state:
             return None
         form = spec + orjson.dumps(names)
         # Selectable values are read with defaults, which a schema may change.
@@ -240,9 +260,9 @@ class Served:
         """Publish a definition, or begin to prepare it."""
         name = plan.stored.name
         if self._reselects(plan):
-            self._works[name] = asyncio.create_task(self._beside(name))
+            self._works[name] = asyncio.create_task(self._publish_off_loop(name))
             return
-        known = self._known.get(name)
+        known = self._entry(name).known
         same = known is not None and known.form == plan.form
         # If only conditions changed, the representation is kept (`updateCustomResourceDefinition`).
         natives = known.natives if same and known else dict(self._registry.catalog.native.custom(plan.stored))
@@ -251,34 +271,35 @@ class Served:
 
     def _reselects(self, plan: Plan) -> bool:
         """Report whether existing objects have other selectable values from now on."""
-        before = self._selectable.get(plan.stored.name)
+        before = self._entry(plan.stored.name).selectable
         if before is not None:
             return before != plan.selectable
         # The server that stored them may have used another state of the definition.
         return bool(plan.selectable) and not self._registry.storage.at_once
 
-    async def _beside(self, name: str) -> None:
+    async def _publish_off_loop(self, name: str) -> None:
         """Publish a definition off the loop; changes after completion are new work."""
         try:
             await self._make(name)
         except FAULTS as e:
-            if name in self._present:
+            if self.present(name) is not None:
                 self._failed(name, e)
         finally:
             del self._works[name]
-            if name not in self._present:
+            if self.present(name) is None and name in self._entries:
                 self._webhook(name, {})
+                del self._entries[name]
 
     async def _make(self, name: str) -> None:
         """Publish the latest state of a definition: it may be written again meanwhile."""
         form, natives = b"", dict[str, ResourceType]()
-        known = self._known.get(name)
+        known = self._entry(name).known
         if known is not None:
             form, natives = known.form, known.natives
-        while (stored := self._present.get(name)) is not None:
+        while (stored := self.present(name)) is not None:
             large = stored.size > LARGE
             spec = await run(digest, stored, pooled=large)
-            if self._present.get(name) is not stored:
+            if self.present(name) is not stored:
                 continue
             plan = self._plan(stored, self._registry.outlines.of(stored), spec)
             if plan is None:
@@ -286,7 +307,7 @@ class Served:
             if form != plan.form:
                 natives = dict(await run(self._registry.catalog.native.custom, stored, pooled=large))
                 form = plan.form
-            if self._present.get(name) is not stored:
+            if self.present(name) is not stored:
                 continue
             webhook = self._webhook(name, plan.definition["spec"].get("conversion", {}))
             made = resources(plan.definition, natives, webhook)
@@ -296,8 +317,8 @@ class Served:
                 if not collection.ready():
                     await collection.wait()
                 await collection.reindex(instances.native)
-                self._selectable[name] = plan.selectable
-            if self._present.get(name) is stored:
+                self._entry(name).selectable = plan.selectable
+            if self.present(name) is stored:
                 self._swap(plan, natives, webhook, made)
                 return
 
@@ -306,11 +327,12 @@ class Served:
     ) -> None:
         """Publish the prepared state of a definition; streams of the former one end."""
         name = plan.stored.name
-        known = self._known.get(name)
+        entry = self._entry(name)
+        known = entry.known
         instances = stored_resource(plan.definition, natives, webhook)
-        self._known[name] = Known(plan.state, plan.form, natives)
-        self._selectable[name] = plan.selectable
-        self._instances[name] = instances
+        entry.known = Known(plan.state, plan.form, natives)
+        entry.selectable = plan.selectable
+        entry.instances = instances
         shard = instances.storage
         if shard not in self._registry.strategies:
             self._registry.strategies[shard] = InstanceStrategy(self._registry, partial(self._instance_gone, name))
@@ -321,23 +343,27 @@ class Served:
 
     def _webhook(self, name: str, conversion: dict[str, Any]) -> Webhook | None:
         """Return the conversion webhook of a definition; a former one closes after its last call."""
-        old = self._webhooks.get(name)
+        entry = self._entry(name)
+        old = entry.webhook
         if old is not None and old.conversion == conversion:
             return old
         if old is not None:
-            self._webhooks.pop(name).retire()
+            entry.webhook = None
+            old.retire()
         if conversion.get("strategy") != "Webhook":
             return None
         # Most definitions need none, and start without its modules.
         from hydrofoil.apiextensions.conversion import Webhook
 
-        found = self._webhooks[name] = Webhook(conversion, self._services, self._registry.chance)
-        return found
+        entry.webhook = Webhook(conversion, self._services, self._registry.chance)
+        return entry.webhook
 
     def _withdraw(self, name: str) -> None:
         """Withdraw all resources of a definition."""
-        if self._known.pop(name, None) is not None:
+        entry = self._entry(name)
+        if entry.known is not None:
+            entry.known = None
             self._registry.catalog.replace(name, [])
-            if (instances := self._instances.get(name)) is not None:
-                self._swapped(instances.storage)
+            if entry.instances is not None:
+                self._swapped(entry.instances.storage)
         self._webhook(name, {})

@@ -9,7 +9,7 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.faults import Faults
 from hydrofoil.controls.journal import Journal
 from hydrofoil.engine import Checkpoint
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 
 class Controls:

@@ -12,7 +12,7 @@ from hydrofoil.engine import ListCursor, Selector, Stored
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import run
 from hydrofoil.storage.collection import Collection
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.activity import Activity
 
 BATCH = 128

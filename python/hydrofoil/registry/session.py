@@ -24,7 +24,7 @@ from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Conflict, Outdated
 from hydrofoil.storage.sizes import TooLarge
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 Applied = tuple[Draft, list[str]]
 """The result of an apply, and the strict errors of its configuration."""

@@ -25,8 +25,8 @@ from hydrofoil.registry.rights import check_create
 from hydrofoil.registry.session import Attempt, duplicate_owners, invalid, state_restored
 from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing
+from hydrofoil.storage.storage import Storage
 from hydrofoil.storage.unreadable import Unreadable
-from hydrofoil.storage.view import Storage
 
 UNLOCKED = contextlib.nullcontext()
 """In place of a lock: what stays on the loop is not overtaken."""

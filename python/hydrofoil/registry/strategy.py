@@ -45,7 +45,7 @@ class Strategy:
     >>> from hydrofoil.errors import ApiError, forbidden
     >>> from hydrofoil.registry.store import Registry
     >>> from hydrofoil.storage.local import LocalLog
-    >>> from hydrofoil.storage.view import Storage
+    >>> from hydrofoil.storage.storage import Storage
     >>> class Reserved(Strategy):
     ...     async def authorize(self, write, draft, old, plural):
     ...         if draft.names[0].startswith("kube-"):

@@ -38,7 +38,7 @@ from hydrofoil.server.parts.documents import documents
 from hydrofoil.server.parts.front import front
 from hydrofoil.server.parts.kinds import kinds
 from hydrofoil.server.parts.limits import limits
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 

@@ -20,19 +20,19 @@ from hydrofoil.tracing.options import TracingOptions
 class Config(
     ListenOptions,
     ManifestOptions,
+    StorageOptions,
+    ControlOptions,
+    LifeOptions,
+    ControllerOptions,
+    ApiOptions,
+    EndpointOptions,
+    FairnessOptions,
+    RegistryOptions,
     AuthenticationOptions,
     AuthorizationOptions,
     AdmissionOptions,
     AuditOptions,
-    ControllerOptions,
-    ApiOptions,
-    RegistryOptions,
-    EndpointOptions,
-    FairnessOptions,
-    StorageOptions,
     TracingOptions,
-    ControlOptions,
-    LifeOptions,
 ):
     """The settings of the command line, with the names of kube-apiserver's flags."""
 
@@ -43,4 +43,4 @@ class Config(
 
 
 ROOMS: tuple[type, ...] = Config.__bases__
-"""The options of each package, in the order of the help."""
+"""The options of each package, in the order of the help: what a first start and a test need comes before access."""

@@ -19,7 +19,7 @@ from hydrofoil.registry.strategy import Strategy
 from hydrofoil.server.chain import Place
 from hydrofoil.server.config import Config
 from hydrofoil.server.metrics import Metrics, Snapshot
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Queue

@@ -24,7 +24,7 @@ from hydrofoil.storage.errors import Unopened
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.options import check_encryption, interval
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests

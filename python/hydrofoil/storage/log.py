@@ -92,7 +92,7 @@ class Log(Source, Protocol):
     >>> import asyncio
     >>> from hydrofoil.apis.catalog import Catalog
     >>> from hydrofoil.storage.local import LocalLog
-    >>> from hydrofoil.storage.view import Storage
+    >>> from hydrofoil.storage.storage import Storage
     >>> class CountingLog(LocalLog):
     ...     commits = 0
     ...     async def commit(self, change):

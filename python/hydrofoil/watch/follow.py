@@ -28,7 +28,7 @@ class State(Protocol):
     >>> from hydrofoil.apis.catalog import Catalog
     >>> from hydrofoil.clock import Clock
     >>> from hydrofoil.storage.local import LocalLog
-    >>> from hydrofoil.storage.view import Storage
+    >>> from hydrofoil.storage.storage import Storage
     >>> class Names:
     ...     def __init__(self):
     ...         self.names = set()

@@ -14,7 +14,7 @@ from hydrofoil.clock import Clock, Timer, stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace.sizes import WATCHERS_AT_ONCE
 from hydrofoil.pace.turn import current_turn
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0

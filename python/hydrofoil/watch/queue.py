@@ -152,13 +152,15 @@ class Queue:
         # Requests are first.
         await asyncio.sleep(0)
         while (key := self.next()) is not None:
-            self._begun[key] = begun = stopwatch()
-            self.counts.waited.observe(begun - self._waiting.pop(key))
+            # From here on to `try` nothing may fail: the key is in no order any more, and would not be found again.
+            came = self._waiting.pop(key)
             self._running[key] = asyncio.current_task()
+            self._begun[key] = begun = stopwatch()
             # A later call is for changes that the present run may have missed.
             completion = self._completions.pop(key, None)
             done = False
             try:
+                self.counts.waited.observe(begun - came)
                 done = await self._work(key)
                 if completion is not None and not completion.done():
                     completion.set_result(None)
@@ -171,10 +173,11 @@ class Queue:
                     completion.set_exception(e)
             finally:
                 del self._running[key]
-                self.counts.took.observe(stopwatch() - self._begun.pop(key))
+                seconds = stopwatch() - self._begun.pop(key)
                 if completion is not None and not completion.done():
                     completion.cancel()
                 self.leave(key, done=done)
+                self.counts.took.observe(seconds)
             await pacer.pause()
         if (worker := asyncio.current_task()) is not None:
             self._workers.discard(worker)

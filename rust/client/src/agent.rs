@@ -33,17 +33,17 @@ pub(crate) trait Agent {
     fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next;
 
     /// Whether its first request is sent, and answered, before the measurement.
-    fn early(&self) -> bool {
+    fn runs_before_measurement(&self) -> bool {
         false
     }
 
     /// Whether it begins once the measurement is over and all else has arrived.
-    fn late(&self) -> bool {
+    fn runs_after_measurement(&self) -> bool {
         false
     }
 
     /// Whether each request has a connection of its own, which is opened for it.
-    fn fresh(&self) -> bool {
+    fn reconnects(&self) -> bool {
         false
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::board::{churn_name, seed_name};
 use crate::marks::{CHURN, CHURN_DATA, Mark, SEED, SEED_DATA};
 use crate::plan::{Plan, Resource};
 
@@ -17,6 +16,16 @@ const SCHEDULER: &str = "hydrofoil.dev-bench-none";
 /// Text of a size.
 pub(crate) fn filler(size: u32) -> String {
     FILLER.chars().cycle().take(size as usize).collect()
+}
+
+/// The name of a seeded object.
+pub(crate) fn seed_name(number: u32) -> String {
+    format!("bench-{number:08}")
+}
+
+/// The name of an object that writers change.
+pub(crate) fn churn_name(number: u32) -> String {
+    format!("churn-{number:08}")
 }
 
 /// An object: a seeded one, or a state of one that writers change.

@@ -2,7 +2,7 @@
 
 use flate2::write::GzDecoder;
 
-use crate::board::{churn_name, seed_name};
+use crate::body::{churn_name, seed_name};
 use crate::event::{Facts, data_mark, get, list_text, name, own_mark, string};
 use crate::known::Shape;
 use crate::marks::{CHURN, Mark};
@@ -114,7 +114,7 @@ impl Taking<'_> {
         if self.encoding.has_data() && (data != Some((number, true)) || !self.world.filled(object, facts)) {
             return Err(Wrong(format!("{name} is listed with other data than was written")));
         }
-        self.world.board.check_listed(mark, facts.version, self.world.plan.resource == Resource::Pods)
+        self.world.ledger.check_listed(mark, facts.version, self.world.plan.resource == Resource::Pods)
     }
 }
 
@@ -155,7 +155,7 @@ impl Listed {
 
     /// Check that the list, with its pages before, holds what was there all the time since the first request.
     pub(crate) fn complete(&self, world: &World, sent: u64, version: u64) -> Result<(), Wrong> {
-        let lost = crate::presence::missing(&world.board.objects, &self.churn, (sent, version));
+        let lost = crate::presence::missing(&world.ledger.objects, &self.churn, (sent, version));
         lost.map_or(Ok(()), |number| {
             Err(Wrong(format!("{} is missing, though it was written before the request", churn_name(number))))
         })

@@ -175,8 +175,8 @@ impl Loop<'_> {
                 continue;
             }
             let agent = &self.slots[at].exchange.agent;
-            let fresh = agent.fresh() && !self.begun || agent.late() && !self.settled;
-            if fresh {
+            let reconnects = agent.reconnects() && !self.begun || agent.runs_after_measurement() && !self.settled;
+            if reconnects {
                 self.ready(at);
                 continue;
             }
@@ -217,12 +217,12 @@ impl Loop<'_> {
         self.begun = true;
         self.world.tick();
         self.world.began = Some(self.world.now);
-        self.world.board.moved = self.world.now;
+        self.world.ledger.moved = self.world.now;
         let before = self.meter;
         self.shared.began(before.received, before.sent);
         for at in 0..self.slots.len() {
             let agent = &self.slots[at].exchange.agent;
-            if !agent.early() && !agent.late() {
+            if !agent.runs_before_measurement() && !agent.runs_after_measurement() {
                 self.turns.push_back(at);
             }
         }
@@ -309,14 +309,14 @@ impl Loop<'_> {
         if !slot.opening || !slot.connection.as_ref().is_some_and(Connection::ready) {
             return;
         }
-        let early = slot.exchange.agent.early();
+        let is_before = slot.exchange.agent.runs_before_measurement();
         // A watch is open when it is answered: servers do more for it than for a connection.
-        if !early || slot.exchange.answered() {
+        if !is_before || slot.exchange.answered() {
             slot.opening = false;
             self.opening -= 1;
             self.ready(at);
         }
-        if self.slots[at].is_free() && (early || self.begun) {
+        if self.slots[at].is_free() && (is_before || self.begun) {
             self.turns.push_back(at);
         }
     }
@@ -371,7 +371,7 @@ impl Loop<'_> {
             Stage::Over => {
                 exchange.stage = Stage::Free;
                 self.slots[at].failures = 0;
-                if self.slots[at].exchange.close || self.slots[at].exchange.agent.fresh() {
+                if self.slots[at].exchange.close || self.slots[at].exchange.agent.reconnects() {
                     self.close(at);
                 }
                 self.turn(at)
@@ -409,7 +409,7 @@ impl Loop<'_> {
         }
         let wait = if slot.failures == 1 { 0 } else { (25_000_000_u64 << slot.failures).min(LONGEST) };
         self.close(at);
-        if self.begun || self.slots[at].exchange.agent.early() {
+        if self.begun || self.slots[at].exchange.agent.runs_before_measurement() {
             self.at(self.world.now + wait, at);
         } else {
             self.waiting.push_back(at);
@@ -426,14 +426,14 @@ impl Loop<'_> {
                 continue;
             }
             let busy = slot.exchange.stage == Stage::Busy;
-            let waits = (busy || slot.opening) && !slot.exchange.agent.early();
+            let waits = (busy || slot.opening) && !slot.exchange.agent.runs_before_measurement();
             if waits && self.world.now.saturating_sub(slot.exchange.touched) > silence {
                 // The second one in a row is the last.
                 self.slots[at].failures += self.world.plan.attempts / 2;
                 self.fault(at, Fault::Lost(format!("no answer in {SILENCE} s")))?;
                 continue;
             }
-            let held = busy && slot.opening && slot.exchange.agent.early();
+            let held = busy && slot.opening && slot.exchange.agent.runs_before_measurement();
             if held && self.world.now.saturating_sub(slot.exchange.touched) > of_seconds(HELD) {
                 // Something on the way keeps the head until the first event.
                 slot.opening = false;
@@ -460,9 +460,9 @@ impl Loop<'_> {
         self.settled = true;
         self.publish();
         self.shared.enter(Phase::Closing);
-        self.world.board.moved = self.world.now;
+        self.world.ledger.moved = self.world.now;
         for at in 0..self.slots.len() {
-            if self.slots[at].exchange.agent.late() {
+            if self.slots[at].exchange.agent.runs_after_measurement() {
                 self.turns.push_back(at);
             }
         }
@@ -475,10 +475,10 @@ impl Loop<'_> {
         }
         let short = |slot: &&Slot| {
             let agent = &slot.exchange.agent;
-            !slot.done && (late || !agent.late()) && !agent.satisfied(self.world)
+            !slot.done && (late || !agent.runs_after_measurement()) && !agent.satisfied(self.world)
         };
         let Some(slot) = self.slots.iter().find(short) else { return Ok(true) };
-        if self.world.now.saturating_sub(self.world.board.moved) > of_seconds(self.world.plan.patience) {
+        if self.world.now.saturating_sub(self.world.ledger.moved) > of_seconds(self.world.plan.patience) {
             return Err(format!("{}: {}", slot.exchange.agent.name(), slot.exchange.agent.missing(self.world)));
         }
         Ok(false)

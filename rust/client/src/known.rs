@@ -1,6 +1,6 @@
 //! The seeded objects: the answers to their creation, and the bytes that were found to show them.
 
-use crate::board::seed_name;
+use crate::body::seed_name;
 use crate::event::{Event, Facts, Format, digest, own_mark};
 use crate::marks::{Mark, SEED};
 use crate::plan::Encoding;

@@ -6,7 +6,7 @@
 //! The load of `hydrofoil bench`: one thread, an epoll loop, thousands of connections (`drive.rs`; `nap.rs` lets more
 //! of a large answer arrive). Each answer is taken apart into its objects (`pieces.rs`), and each object is compared
 //! with the answer to its creation (`known.rs`, by the facts that `event/facts.rs` reads in every encoding) or with the
-//! writes of its life (`board.rs`, by its marks, `marks.rs`); a list holds those that were there all the time of the
+//! writes of its life (`ledger.rs`, by its marks, `marks.rs`); a list holds those that were there all the time of the
 //! request (`presence.rs`). Bytes that were found right once are known again by their print (`print.rs`): that costs
 //! less than the server has for it. After the measurement one more watcher reads all events again, which shows a wrong
 //! one that a single watcher got. It knows nothing of the server's crates.
@@ -15,7 +15,6 @@
 
 mod agent;
 mod agents;
-mod board;
 mod body;
 mod check;
 mod clock;
@@ -27,6 +26,7 @@ mod figures;
 mod histogram;
 pub mod http;
 mod known;
+mod ledger;
 pub mod marks;
 mod nap;
 mod pieces;

@@ -1,6 +1,6 @@
 //! Objects that a list must hold, although they change meanwhile.
 
-use crate::board::{Change, Object, Write};
+use crate::ledger::{Change, Object, Write};
 
 /// Find an object that a list of a version lacks: alive by an answer before the request was sent, or by a version that is
 /// in the list, and not deleted since.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::agents;
-use crate::board::churn_name;
+use crate::body::churn_name;
 use crate::drive::drive;
 use crate::figures::Figures;
 use crate::histogram::{Histogram, Quantiles};
@@ -163,14 +163,14 @@ impl Run {
             same: figures.same,
         };
         let collection = world.plan.collection();
-        let remaining = world.board.remaining().map(|(number, uid)| Owned {
+        let remaining = world.ledger.remaining().map(|(number, uid)| Owned {
             path: collection.clone(),
             name: churn_name(number),
             uid: uid.cloned(),
         });
         let mut owned: Vec<_> = remaining.collect();
         owned.append(&mut world.owned);
-        let written = world.board.objects.iter().enumerate().map(|(number, object)| Written {
+        let written = world.ledger.objects.iter().enumerate().map(|(number, object)| Written {
             name: churn_name(number as u32),
             version: Some(object.version),
             alive: object.alive,

@@ -1,11 +1,11 @@
 //! The state that the agents of a run share.
 
-use crate::board::Board;
 use crate::clock::Stopwatch;
 use crate::event::Facts;
 use crate::figures::Figures;
 use crate::histogram::Histogram;
 use crate::known::Known;
+use crate::ledger::Ledger;
 use crate::plan::{Owned, Plan, Resource};
 use crate::target::Target;
 
@@ -32,7 +32,7 @@ pub(crate) struct World {
     pub(crate) figures: Vec<Figures>,
     /// Latencies since the last sample.
     pub(crate) recent: Histogram,
-    pub(crate) board: Board,
+    pub(crate) ledger: Ledger,
     /// The pods beside the objects, by their writers.
     pub(crate) beside: Vec<Beside>,
     pub(crate) known: Known,
@@ -72,7 +72,7 @@ impl World {
             began: None,
             figures,
             recent: Histogram::new(),
-            board: Board::new(pods),
+            ledger: Ledger::new(pods),
             beside: Vec::new(),
             known,
             text,

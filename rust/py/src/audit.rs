@@ -1,7 +1,6 @@
 //! Audit events as JSON.
 
-use hydrofoil_codec::Lines;
-use hydrofoil_codec::audit::{self, Record, Reference, Request, Stage};
+use hydrofoil_audit::{self as audit, Lines, Record, Reference, Request, Stage};
 use hydrofoil_types::Timestamp;
 use parking_lot::Mutex;
 use pyo3::prelude::*;

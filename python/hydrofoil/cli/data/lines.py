@@ -16,7 +16,7 @@ from hydrofoil.engine import ConversionError, DataError, DecodeError, Encryption
 from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.errors import Exists, StorageError, Unopened
 from hydrofoil.storage.log import Name
-from hydrofoil.storage.view import Storage
+from hydrofoil.storage.storage import Storage
 
 DEFINITION = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 SKIPPED = 1_000_000_000

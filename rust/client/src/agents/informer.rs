@@ -2,7 +2,7 @@
 
 use super::reader::{check_media, skip};
 use crate::agent::{Agent, Flow, Next};
-use crate::board::seed_name;
+use crate::body::seed_name;
 use crate::check::{Listed, Unpacked};
 use crate::clock::of_seconds;
 use crate::event::{Kind, Sink, Splitter, name, read};
@@ -238,7 +238,7 @@ impl Agent for Informer {
         Next::Send
     }
 
-    fn fresh(&self) -> bool {
+    fn reconnects(&self) -> bool {
         true
     }
 

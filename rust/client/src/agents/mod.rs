@@ -11,7 +11,7 @@ mod watcher;
 mod writer;
 
 use crate::agent::Agent;
-use crate::board::Object;
+use crate::ledger::Object;
 use crate::plan::{Owned, Part};
 use crate::world::{Beside, World};
 use watcher::{Watcher, Way};
@@ -66,8 +66,8 @@ pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
             }
             Part::Replay { from } => made.push(Box::new(Watcher::new(part, world, Way::Again, None, *from))),
             Part::Writes { connections, steps, objects, pods, .. } => {
-                if world.board.objects.is_empty() {
-                    world.board.objects.resize_with(*objects as usize, Object::default);
+                if world.ledger.objects.is_empty() {
+                    world.ledger.objects.resize_with(*objects as usize, Object::default);
                 }
                 let beside = |pod: &Owned| Beside { name: pod.name.clone(), version: None, unsure: false };
                 world.beside = pods.iter().map(beside).collect();

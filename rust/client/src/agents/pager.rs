@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::reader::{check_media, skip};
 use crate::agent::{Agent, Flow, Next};
-use crate::board::seed_name;
+use crate::body::seed_name;
 use crate::check::{Listed, Unpacked};
 use crate::http::Head;
 use crate::target::Request;

@@ -1,8 +1,7 @@
 //! A creator of the seeded objects.
 
 use crate::agent::{Agent, Flow, Next};
-use crate::board::seed_name;
-use crate::body::Body;
+use crate::body::{Body, seed_name};
 use crate::event::{Facts, Format, excerpt, own_mark, text_after};
 use crate::http::Head;
 use crate::marks::SEED;

@@ -99,7 +99,7 @@ impl Agent for Starter {
         Next::Send
     }
 
-    fn fresh(&self) -> bool {
+    fn reconnects(&self) -> bool {
         true
     }
 

@@ -2,9 +2,10 @@
 
 use super::reader::{check_media, skip};
 use crate::agent::{Agent, Flow, Next};
-use crate::board::{Place, Write, churn_name};
+use crate::body::churn_name;
 use crate::event::{Event, Kind, Sink, Splitter, name, read};
 use crate::http::Head;
+use crate::ledger::{Place, Write};
 use crate::marks::{CHURN, Mark};
 use crate::plan::Resource;
 use crate::print::Print;
@@ -44,7 +45,7 @@ struct Taking<'a> {
 impl Sink for Taking<'_> {
     fn due(&self) -> Print {
         match self.watcher.watched {
-            None => self.world.board.due_print(&self.watcher.place),
+            None => self.world.ledger.due_print(&self.watcher.place),
             Some(_) => Print::default(),
         }
     }
@@ -53,7 +54,7 @@ impl Sink for Taking<'_> {
         if !self.due().begins(raw) {
             return Ok(false);
         }
-        let (write, version) = self.world.board.take_due(&mut self.watcher.place);
+        let (write, version) = self.world.ledger.take_due(&mut self.watcher.place);
         self.watcher.version = version;
         self.watcher.count(self.world, &write);
         Ok(true)
@@ -67,7 +68,7 @@ impl Sink for Taking<'_> {
         }
         let event = read(world.plan.encoding.format(), raw).map_err(|Wrong(why)| match watcher.watched {
             Some(number) => Wrong(format!("{why}, in the watch of {}", churn_name(number))),
-            None => Wrong(format!("{why}, {}", world.board.due_name(&watcher.place))),
+            None => Wrong(format!("{why}, {}", world.ledger.due_name(&watcher.place))),
         })?;
         watcher.take(world, &event)
     }
@@ -106,8 +107,8 @@ impl Watcher {
             return Err(Wrong(format!("the event of {name} shows namespace {found:?}")));
         }
         let write = match self.watched {
-            None => world.board.check_event(&mut self.place, event, mark)?,
-            Some(number) => world.board.own(&mut self.place, number, event, mark)?,
+            None => world.ledger.check_event(&mut self.place, event, mark)?,
+            Some(number) => world.ledger.own(&mut self.place, number, event, mark)?,
         };
         self.version = event.version;
         let whole = event.whole(world.plan.resource == Resource::Pods) && world.filled(event.object, &event.facts);
@@ -151,11 +152,11 @@ impl Agent for Watcher {
         Next::Send
     }
 
-    fn early(&self) -> bool {
+    fn runs_before_measurement(&self) -> bool {
         self.way == Way::Live
     }
 
-    fn late(&self) -> bool {
+    fn runs_after_measurement(&self) -> bool {
         self.way == Way::Again
     }
 
@@ -169,7 +170,7 @@ impl Agent for Watcher {
 
     fn body(&mut self, world: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
         let Some(mut splitter) = self.splitter.take() else { return Ok(Flow::More) };
-        world.board.moved = world.now;
+        world.ledger.moved = world.now;
         let taken = splitter.split(piece, &mut Taking { watcher: self, world });
         self.splitter = Some(splitter);
         taken.map(|()| if self.forgotten { Flow::Leave } else { Flow::More })
@@ -194,14 +195,14 @@ impl Agent for Watcher {
     fn satisfied(&self, world: &World) -> bool {
         match self.watched {
             None if self.forgotten => true,
-            None => world.board.due().is_some_and(|due| self.place.count >= due),
-            Some(number) => self.place.count >= world.board.due_of(number),
+            None => world.ledger.due().is_some_and(|due| self.place.count >= due),
+            Some(number) => self.place.count >= world.ledger.due_of(number),
         }
     }
 
     fn missing(&self, world: &World) -> String {
         match self.watched {
-            None => world.board.missing(&self.place),
+            None => world.ledger.missing(&self.place),
             Some(number) => format!("the event of {}, write {}, is lost", churn_name(number), self.place.count),
         }
     }

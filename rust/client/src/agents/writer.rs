@@ -2,10 +2,10 @@
 
 use super::reader::skip;
 use crate::agent::{Agent, Flow, Next};
-use crate::board::{Change, Object, churn_name};
-use crate::body::{Body, deletion, status};
+use crate::body::{Body, churn_name, deletion, status};
 use crate::event::{Facts, bare, deletion_facts, excerpt, name, own_mark, version};
 use crate::http::Head;
+use crate::ledger::{Change, Object};
 use crate::marks::{self, CHURN, CHURN_DATA, Mark};
 use crate::plan::{Encoding, Owned, Resource, Step};
 use crate::target::Request;
@@ -66,8 +66,8 @@ impl Writer {
     fn choose(&mut self, world: &mut World) -> Option<u32> {
         if self.objects == 0 {
             if self.life.is_none() {
-                world.board.objects.push(Object::default());
-                self.life = Some(world.board.objects.len() as u32 - 1);
+                world.ledger.objects.push(Object::default());
+                self.life = Some(world.ledger.objects.len() as u32 - 1);
             }
             return self.life;
         }
@@ -77,7 +77,7 @@ impl Writer {
             if self.turn >= self.objects {
                 self.turn = self.id;
             }
-            if number < self.objects && !world.board.objects[number as usize].unsure {
+            if number < self.objects && !world.ledger.objects[number as usize].unsure {
                 return Some(number);
             }
         }
@@ -93,7 +93,7 @@ impl Writer {
         let Current { number, step, write } = current;
         let (collection, name) = (world.plan.collection(), churn_name(number));
         let one = format!("{collection}/{name}");
-        let object = &world.board.objects[number as usize];
+        let object = &world.ledger.objects[number as usize];
         let mut state = Body { plan: &world.plan, number, write: Some(write), version: None, text: &self.text };
         let json = "application/json";
         let (method, path, media, body) = match step {
@@ -139,7 +139,7 @@ impl Writer {
     }
 
     fn note_deletion(&mut self, world: &mut World, current: Current) {
-        let object = &mut world.board.objects[current.number as usize];
+        let object = &mut world.ledger.objects[current.number as usize];
         object.alive = false;
         object.uid = None;
         self.life = None;
@@ -165,7 +165,7 @@ impl Writer {
         let made = if beside {
             self.pod.as_ref().map(|pod| &pod.uid)
         } else {
-            Some(&world.board.objects[current.number as usize].uid)
+            Some(&world.ledger.objects[current.number as usize].uid)
         };
         let before = made.and_then(Option::as_deref);
         if current.step != Step::Create && before.is_some_and(|uid| uid.as_bytes() != facts.uid) {
@@ -184,7 +184,7 @@ impl Writer {
         let found = version(format, &self.body).map_err(|Wrong(why)| Self::wrong(current, &why))?;
         self.check(world, current, found).map_err(|why| Self::wrong(current, &why))?;
         let beside = Self::beside(world, current.step);
-        let object = &mut world.board.objects[current.number as usize];
+        let object = &mut world.ledger.objects[current.number as usize];
         let before = if beside { world.beside[self.id as usize].version.unwrap_or(0) } else { object.version };
         if found <= before {
             return Err(Self::wrong(current, &format!("resourceVersion {found} after {before}")));
@@ -210,7 +210,7 @@ impl Writer {
                 .map(|object| name(Facts::of(format, object).uid))
                 .filter(|uid| !uid.is_empty());
         }
-        world.board.note_answer(current.number, world.now, found)
+        world.ledger.note_answer(current.number, world.now, found)
     }
 }
 
@@ -238,7 +238,7 @@ impl Agent for Writer {
         }
         self.due = None;
         let Some(number) = self.choose(world) else { return Next::Done };
-        let object = &mut world.board.objects[number as usize];
+        let object = &mut world.ledger.objects[number as usize];
         let mut step = self.steps[object.step % self.steps.len()];
         if step == Step::Status && world.plan.resource != Resource::Pods && self.pod.is_none() {
             object.step += 1;
@@ -250,14 +250,14 @@ impl Agent for Writer {
         }
         let write = if Self::beside(world, step) {
             world.beside[self.id as usize].unsure = true;
-            world.board.objects[number as usize].writes.len() as u32
+            world.ledger.objects[number as usize].writes.len() as u32
         } else {
             let change = match step {
                 Step::Create => Change::Create,
                 Step::Delete => Change::Delete,
                 _ => Change::Update,
             };
-            world.board.note_send(number, due, change)
+            world.ledger.note_send(number, due, change)
         };
         let current = Current { number, step, write };
         self.current = Some(current);
@@ -298,7 +298,7 @@ impl Agent for Writer {
                     return Err(Self::wrong(current, &format!("the answer, a {kind}, shows {shown}")));
                 }
             }
-            world.board.note_answer(current.number, world.now, 0)?;
+            world.ledger.note_answer(current.number, world.now, 0)?;
         } else {
             self.check_write(world, current)?;
         }
@@ -322,7 +322,7 @@ impl Agent for Writer {
         if Self::beside(world, current.step) {
             world.beside[self.id as usize].version = None;
         } else {
-            world.board.objects[current.number as usize].unsure = true;
+            world.ledger.objects[current.number as usize].unsure = true;
             self.life = None;
         }
     }

@@ -46,14 +46,14 @@ pub struct Event {
     /// The time when it was applied, by the clock of the view.
     at: Duration,
     /// Whether a later event has the version after this one as its previous version.
-    handed_on: bool,
+    is_previous: bool,
 }
 
 #[cfg(test)]
 impl Event {
     /// Return an event outside of any history.
     pub(crate) fn of(revision: u64, kind: EventType, current: Arc<Version>, previous: Option<Arc<Version>>) -> Self {
-        Self { revision, kind, current, previous, at: Duration::ZERO, handed_on: false }
+        Self { revision, kind, current, previous, at: Duration::ZERO, is_previous: false }
     }
 }
 
@@ -132,12 +132,12 @@ impl Ring {
         self.bytes += current.size();
         if let Some(previous) = &previous {
             match self.creating_event(previous) {
-                Some(event) => event.handed_on = true,
-                None => self.hold(previous),
+                Some(event) => event.is_previous = true,
+                None => self.charge(previous),
             }
         }
-        current.came_with(self.end());
-        self.events.push_back(Event { revision, kind, current, previous, at: now, handed_on: false });
+        current.set_event(self.end());
+        self.events.push_back(Event { revision, kind, current, previous, at: now, is_previous: false });
         self.trim(now);
     }
 
@@ -147,12 +147,12 @@ impl Ring {
         self.events.get_mut(at).filter(|event| Arc::ptr_eq(&event.current, version))
     }
 
-    fn hold(&mut self, version: &Version) {
+    fn charge(&mut self, version: &Version) {
         self.bytes += version.size();
         version.count_in(&self.beside);
     }
 
-    fn let_go(&mut self, version: &Version) {
+    fn release(&mut self, version: &Version) {
         self.bytes -= version.size();
         version.uncount();
     }
@@ -184,10 +184,10 @@ impl Ring {
         self.base += 1;
         // The event that created the previous version was dropped earlier.
         if let Some(previous) = &first.previous {
-            self.let_go(previous);
+            self.release(previous);
         }
-        if !first.handed_on {
-            self.let_go(&first.current);
+        if !first.is_previous {
+            self.release(&first.current);
         }
     }
 }

@@ -360,7 +360,7 @@ impl Version {
     }
 
     /// Set the number of the event that made it.
-    pub(crate) fn came_with(&self, event: u64) {
+    pub(crate) fn set_event(&self, event: u64) {
         self.event.store(event, Ordering::Relaxed);
     }
 

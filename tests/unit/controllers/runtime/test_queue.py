@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import pytest
+
 from hydrofoil.clock import Clock, MachineTime
 from hydrofoil.controllers.runtime.queue import FIRST_DELAY, HIGH, LONGEST_DELAY, LOW, WorkQueue
 from hydrofoil.watch.activity import Activity
-from hydrofoil.watch.queue import Key
+from hydrofoil.watch.queue import Key, Queue
 
 SECOND = 10**9
 MINUTE = 60 * SECOND
@@ -212,3 +214,37 @@ async def test_a_closed_queue_is_idle_and_takes_nothing() -> None:
     case.queue.retry(("f",))
     case.clock.advance(MINUTE)
     assert case.activity.is_idle and not len(case.queue)
+
+
+@pytest.mark.parametrize("histogram", ["waited", "took"])
+@pytest.mark.parametrize("kind", [Queue, WorkQueue])
+async def test_a_fault_of_a_measurement_loses_no_key(
+    kind: type[Queue], histogram: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A key that is taken out of the order, and not yet processed, is known to the worker alone."""
+    seen: list[str] = []
+
+    async def work(key: Key) -> bool:
+        seen.append(key[0])
+        return True
+
+    class Broken:
+        """A histogram that fails once."""
+
+        fails = True
+
+        def observe(self, _: float) -> None:
+            fails, self.fails = self.fails, False
+            if fails:
+                raise MemoryError
+
+    activity = Activity()
+    queue = kind("a test", work, Clock(Soon()), activity)
+    setattr(queue.counts, histogram, Broken())
+    queue.put(("a",))
+    queue.put(("b",))
+    async with asyncio.timeout(30):
+        while set(seen) != {"a", "b"} or not activity.is_idle:
+            await asyncio.sleep(0)
+    assert caplog.messages
+    await queue.close()

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Duplicates, KeySet, Path, Value};
 
-use super::{Checked, env, mount, probe, security};
+use super::{PodContext, env, mount, probe, security};
 use crate::check::Check;
 use crate::format::{name, text};
 use crate::resource;
@@ -10,13 +10,13 @@ use crate::{Gate, Release};
 use hydrofoil_types::read::Read;
 
 /// Validate the containers of all lists.
-pub fn all(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub fn all(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     regular(spec, &path.child("containers"), causes);
     init(spec, &path.child("initContainers"), causes);
     ephemeral(spec, &path.child("ephemeralContainers"), causes);
 }
 
-fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn regular(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     let containers = spec.spec.list("containers");
     if containers.is_empty() {
         return causes.need(path);
@@ -35,7 +35,7 @@ fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     host_port_conflicts(containers, path, causes);
 }
 
-fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn init(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     const ONLY: &str = "may not be set for init containers without restartPolicy=Always";
     let containers = spec.spec.list("initContainers");
     if containers.is_empty() {
@@ -84,7 +84,7 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn ephemeral(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn ephemeral(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     const FORBIDDEN: &str = "cannot be set for an Ephemeral Container";
     // In the order of Go's fields, which is that of the reflection upstream does.
     const FIELDS: [&str; 8] = [
@@ -142,7 +142,7 @@ pub fn image_is_trimmed(container: &Value, path: &Path<'_>, causes: &mut Causes)
 }
 
 /// `validateContainerCommon`.
-fn common(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn common(container: &Value, spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     let own = container.text("name");
     if own.is_empty() {
         causes.need(&path.child("name"));
@@ -208,7 +208,7 @@ fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Cause
 }
 
 /// `validateResizePolicy`.
-fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn resize(policies: &[Value], spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     let duplicates = Duplicates::of(policies, |v| v.text("resourceName"));
     for (i, policy) in policies.iter().enumerate() {
         let (resource, restart) = (policy.text("resourceName"), policy.text("restartPolicy"));

@@ -2,12 +2,12 @@
 
 use hydrofoil_types::{Causes, Path, Quantity, Value};
 
-use super::Checked;
+use super::PodContext;
 use crate::resource::{self, quantity};
 use hydrofoil_types::read::Read;
 
 /// `validatePodResources`.
-pub fn resources(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub fn resources(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     let Some(resources) = spec.spec.opt("resources") else { return };
     let path = path.child("resources");
     if spec.spec.field("os").text("name") == "windows" {

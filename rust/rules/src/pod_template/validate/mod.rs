@@ -35,7 +35,7 @@ use hydrofoil_types::read::Read;
 pub type Named<'a> = Lookup<'a, &'a str, fn(&'a Value) -> &'a str>;
 
 /// The context that the checks of one pod spec share.
-pub struct Checked<'a> {
+pub struct PodContext<'a> {
     /// The release whose rules count.
     pub release: Release,
     /// The spec.
@@ -74,7 +74,7 @@ pub fn template_metadata(release: Release, template: &Value, path: &Path<'_>, ca
 
 /// `ValidatePodSpec`.
 pub fn spec(release: Release, pod: &Value, metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
-    let mut at = Checked {
+    let mut context = PodContext {
         release,
         spec: pod,
         volumes: by_name([]),
@@ -83,16 +83,16 @@ pub fn spec(release: Release, pod: &Value, metadata: Option<&Value>, path: &Path
         host_users: pod.get("hostUsers").and_then(Value::as_bool).unwrap_or(true),
         is_pod: metadata.is_some(),
     };
-    if at.grace.is_none() {
+    if context.grace.is_none() {
         causes.need(&path.child("terminationGracePeriodSeconds"));
     }
-    at.volumes = volume::volumes(&at, metadata, &path.child("volumes"), causes);
+    context.volumes = volume::volumes(&context, metadata, &path.child("volumes"), causes);
     scheduling::claims(pod.list("resourceClaims"), metadata, &path.child("resourceClaims"), causes);
-    container::all(&at, path, causes);
+    container::all(&context, path, causes);
     if release.enabled(Gate::PodLevelResources) {
-        level::resources(&at, path, causes);
+        level::resources(&context, path, causes);
     }
-    network::host_ports(&at, path, causes);
+    network::host_ports(&context, path, causes);
     causes.one_of_required(&path.child("restartPolicy"), pod.text("restartPolicy"), &["Always", "OnFailure", "Never"]);
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     causes.one_of_required(&path.child("dnsPolicy"), pod.text("dnsPolicy"), &policies);
@@ -108,7 +108,7 @@ pub fn spec(release: Release, pod: &Value, metadata: Option<&Value>, path: &Path
         causes,
     );
     windows::host_process(pod, path, causes);
-    security::host_users(&at, path, causes);
+    security::host_users(&context, path, causes);
     network::hostname_override(pod, &path.child("hostnameOverride"), causes);
     names(release, pod, path, causes);
     if let Some(policy) = pod.opt("preemptionPolicy") {

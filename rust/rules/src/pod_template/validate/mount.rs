@@ -2,12 +2,12 @@
 
 use hydrofoil_types::{Causes, Duplicates, KeySet, Lookup, Path, Value};
 
-use super::{Checked, path};
+use super::{PodContext, path};
 use crate::check::Check;
 use hydrofoil_types::read::Read;
 
 /// `ValidateVolumeMounts`.
-pub fn mounts(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
+pub fn mounts(container: &Value, spec: &PodContext<'_>, at: &Path<'_>, causes: &mut Causes) {
     let mounts = container.list("volumeMounts");
     let devices = container.list("volumeDevices");
     let names = Lookup::of(devices, |d| d.text("name"));
@@ -76,7 +76,7 @@ fn read_only(mount: &Value, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `ValidateVolumeDevices`.
-pub fn devices(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
+pub fn devices(container: &Value, spec: &PodContext<'_>, at: &Path<'_>, causes: &mut Causes) {
     let devices = container.list("volumeDevices");
     let mounts = container.list("volumeMounts");
     let mut paths = KeySet::default();

@@ -4,13 +4,13 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::Checked;
+use super::PodContext;
 use crate::check::Check;
 use crate::format::{ip, name};
 use hydrofoil_types::read::Read;
 
 /// `validatePodHostNetworkDeps`.
-pub fn host_ports(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub fn host_ports(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     if !spec.spec.flag("hostNetwork") {
         return;
     }

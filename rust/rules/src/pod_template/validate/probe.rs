@@ -4,7 +4,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::Checked;
+use super::PodContext;
 use crate::check::Check;
 use crate::format::text;
 use hydrofoil_types::read::Read;
@@ -37,7 +37,7 @@ fn probe(kind: &str, probe: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// Validate the hooks and the stop signal.
-pub fn lifecycle(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub fn lifecycle(container: &Value, spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     let Some(lifecycle) = container.opt("lifecycle") else { return };
     let path = path.child("lifecycle");
     for hook in ["postStart", "preStop"] {

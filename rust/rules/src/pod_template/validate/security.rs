@@ -5,7 +5,7 @@
 
 use hydrofoil_types::{Causes, Duplicates, Path, Value};
 
-use super::{Checked, path, windows};
+use super::{PodContext, path, windows};
 use crate::Gate;
 use crate::check::Check;
 use hydrofoil_internal::InternalCauses;
@@ -171,7 +171,7 @@ pub fn container(context: &Value, host_users: bool, path: &Path<'_>, causes: &mu
 }
 
 /// `validateHostUsers`.
-pub fn host_users(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub fn host_users(spec: &PodContext<'_>, path: &Path<'_>, causes: &mut Causes) {
     const WHEN: &str = "when `hostUsers` is false";
     if spec.host_users {
         return;

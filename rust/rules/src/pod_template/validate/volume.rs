@@ -4,7 +4,7 @@
 
 use hydrofoil_types::{Causes, KeySet, Path, Value};
 
-use super::{Checked, Named, file, path, projected, source};
+use super::{Named, PodContext, file, path, projected, source};
 use crate::check::Check;
 use crate::format::name;
 use crate::{resource, volume_claim};
@@ -13,7 +13,7 @@ use hydrofoil_types::read::Read;
 const ONE: &str = "may not specify more than 1 volume type";
 
 /// `ValidateVolumes`; return those without causes.
-pub fn volumes<'a>(spec: &Checked<'a>, metadata: Option<&Value>, at: &Path<'_>, causes: &mut Causes) -> Named<'a> {
+pub fn volumes<'a>(spec: &PodContext<'a>, metadata: Option<&Value>, at: &Path<'_>, causes: &mut Causes) -> Named<'a> {
     let list = spec.spec.list("volumes");
     let pod = metadata.map_or("", |m| m.text("name"));
     let mut good: Vec<&Value> = Vec::new();
@@ -84,7 +84,7 @@ const ORDER: [&str; 30] = [
     "image",
 ];
 
-fn sources(spec: &Checked<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes: &mut Causes) {
+fn sources(spec: &PodContext<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes: &mut Causes) {
     let mut count = 0;
     for key in ORDER {
         let Some(value) = volume.opt(key) else { continue };
@@ -123,7 +123,7 @@ fn sources(spec: &Checked<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes:
     }
 }
 
-fn one(spec: &Checked<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
+fn one(spec: &PodContext<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
     match key {
         "emptyDir" => {
             if value.opt("sizeLimit").is_some_and(|q| resource::quantity(q).nano() < 0) {

@@ -37,7 +37,7 @@ pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path
             let detail = "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled";
             return causes.forbidden(&NAMELESS, detail);
         }
-        whole(new, old, path, causes);
+        pod_level_resources(new, old, path, causes);
     }
     if !claims.is_empty() {
         causes.forbidden(path, "pods with node allocatable resource claims cannot be resized");
@@ -127,7 +127,7 @@ fn changes_more(new: &Value, old: &Value) -> bool {
 }
 
 /// `validatePodLevelResourcesResize`.
-fn whole(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn pod_level_resources(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("resources");
     if old.has("resources") && !new.has("resources") {
         return causes.forbidden(&at, "pod-level resources cannot be removed");

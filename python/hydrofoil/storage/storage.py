@@ -1,4 +1,4 @@
-"""The view that a server has of a log: its collections, and their progress."""
+"""The storage of a server: the collections over one log, and their progress."""
 
 from __future__ import annotations
 

@@ -1,19 +1,10 @@
 //! The writes of a run, and which of their events have arrived: what every watcher is held against.
 
+use crate::body::churn_name;
 use crate::event::{Event, Kind};
 use crate::marks::Mark;
 use crate::print::Print;
 use crate::wrong::Wrong;
-
-/// The name of a seeded object.
-pub(crate) fn seed_name(number: u32) -> String {
-    format!("bench-{number:08}")
-}
-
-/// The name of an object that writers change.
-pub(crate) fn churn_name(number: u32) -> String {
-    format!("churn-{number:08}")
-}
 
 /// The effect of a write on its object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,7 +56,7 @@ struct Seen {
 
 /// All writes and events.
 #[derive(Debug, Default)]
-pub(crate) struct Board {
+pub(crate) struct Ledger {
     pub(crate) objects: Vec<Object>,
     sequence: Vec<Seen>,
     /// The bytes of each event, as the last watcher that read it saw them.
@@ -87,11 +78,11 @@ pub(crate) struct Place {
     pub(crate) version: u64,
 }
 
-fn late(name: &str, version: u64) -> Wrong {
+fn stale(name: &str, version: u64) -> Wrong {
     Wrong(format!("the event of {name} (resourceVersion {version}) came twice or out of order"))
 }
 
-impl Board {
+impl Ledger {
     pub(crate) fn new(pods: bool) -> Self {
         Self { pods, ..Self::default() }
     }
@@ -178,11 +169,11 @@ impl Board {
         let write = match self.sequence.get(place.count) {
             Some(due) if *due == here => self.objects[number as usize].writes[index],
             Some(due) => return Err(self.mismatch(*due, here)),
-            None if event.version <= place.version => return Err(late(&churn_name(number), event.version)),
+            None if event.version <= place.version => return Err(stale(&churn_name(number), event.version)),
             None => {
                 let write = self.note_event(number, index, event.version)?;
                 if write.shared {
-                    return Err(late(&churn_name(number), event.version));
+                    return Err(stale(&churn_name(number), event.version));
                 }
                 self.objects[number as usize].writes[index].shared = true;
                 self.unseen -= usize::from(write.acked != 0);
@@ -242,7 +233,7 @@ impl Board {
             return Wrong(format!("the event of {lost} (resourceVersion {}) is lost or out of order", due.version));
         }
         if self.sequence.contains(&here) {
-            return late(&name, here.version);
+            return stale(&name, here.version);
         }
         Wrong(format!("the event of {name} (resourceVersion {}) was not sent to another watcher", here.version))
     }
@@ -261,7 +252,7 @@ impl Board {
         }
         let (number, index) = self.write_of(mark, event)?;
         if index < place.count || event.version <= place.version {
-            return Err(late(&churn_name(number), event.version));
+            return Err(stale(&churn_name(number), event.version));
         }
         if index > place.count {
             let (name, due) = (churn_name(number), place.count);
@@ -313,17 +304,17 @@ mod tests {
     use crate::event::{Facts, Format};
     use crate::marks::CHURN;
 
-    /// A board with `count` objects that were created, updated and deleted at the versions 10, 11, 12, 20, 21, ...
-    fn board(count: u32) -> Board {
-        let mut board = Board::default();
+    /// A ledger with `count` objects that were created, updated and deleted at the versions 10, 11, 12, 20, 21, ...
+    fn ledger(count: u32) -> Ledger {
+        let mut ledger = Ledger::default();
         for number in 0..count {
-            board.objects.push(Object::default());
+            ledger.objects.push(Object::default());
             for step in 0..3 {
-                board.note_send(number, 1, [Change::Create, Change::Update, Change::Delete][step as usize]);
-                board.note_answer(number, 2, u64::from(10 * (number + 1) + step) * u64::from(step != 2)).unwrap();
+                ledger.note_send(number, 1, [Change::Create, Change::Update, Change::Delete][step as usize]);
+                ledger.note_answer(number, 2, u64::from(10 * (number + 1) + step) * u64::from(step != 2)).unwrap();
             }
         }
-        board
+        ledger
     }
 
     fn make_event(kind: Kind, version: u64, mark: Mark, raw: &[u8]) -> Event<'_> {
@@ -340,13 +331,13 @@ mod tests {
         (0..count).flat_map(|number| (0..3).map(move |step| event(number, step))).collect()
     }
 
-    fn follow(board: &mut Board, events: &[(Kind, u64, Mark)], watched: Option<u32>) -> Result<Place, Wrong> {
+    fn follow(ledger: &mut Ledger, events: &[(Kind, u64, Mark)], watched: Option<u32>) -> Result<Place, Wrong> {
         let mut place = Place::default();
         for &(kind, version, mark) in events {
             let event = make_event(kind, version, mark, b"");
             match watched {
-                None => board.check_event(&mut place, &event, mark)?,
-                Some(number) => board.own(&mut place, number, &event, mark)?,
+                None => ledger.check_event(&mut place, &event, mark)?,
+                Some(number) => ledger.own(&mut place, number, &event, mark)?,
             };
         }
         Ok(place)
@@ -354,14 +345,14 @@ mod tests {
 
     #[test]
     fn right_sequences_pass() {
-        let mut board = board(3);
-        assert_eq!(board.due(), None);
+        let mut ledger = ledger(3);
+        assert_eq!(ledger.due(), None);
         for _ in 0..3 {
-            assert_eq!(follow(&mut board, &events(3), None).unwrap().count, 9);
+            assert_eq!(follow(&mut ledger, &events(3), None).unwrap().count, 9);
         }
-        assert_eq!(board.due(), Some(9));
-        let mut board = self::board(1);
-        assert_eq!(follow(&mut board, &events(1), Some(0)).unwrap().count, board.due_of(0));
+        assert_eq!(ledger.due(), Some(9));
+        let mut ledger = self::ledger(1);
+        assert_eq!(follow(&mut ledger, &events(1), Some(0)).unwrap().count, ledger.due_of(0));
     }
 
     #[test]
@@ -376,16 +367,19 @@ mod tests {
                 let mut moved = all.clone();
                 moved.swap(at, (at + 1) % all.len());
                 for (what, events) in [("lost", lost), ("doubled", doubled), ("moved", moved)] {
-                    let mut board = board(3);
+                    let mut ledger = ledger(3);
                     if !leader {
-                        follow(&mut board, &all, None).unwrap();
+                        follow(&mut ledger, &all, None).unwrap();
                     }
-                    let found = follow(&mut board, &events, None);
-                    let short = found.as_ref().is_ok_and(|place| board.due().is_none_or(|due| place.count < due));
+                    let found = follow(&mut ledger, &events, None);
+                    let short = found.as_ref().is_ok_and(|place| ledger.due().is_none_or(|due| place.count < due));
                     if let Ok(place) = &found {
-                        assert!(board.missing(place).contains("churn-"), "{what} {at}");
+                        assert!(ledger.missing(place).contains("churn-"), "{what} {at}");
                     }
-                    assert!(found.is_err() || short || follow(&mut board, &all, None).is_err(), "{what} {at} {leader}");
+                    assert!(
+                        found.is_err() || short || follow(&mut ledger, &all, None).is_err(),
+                        "{what} {at} {leader}"
+                    );
                     if let Err(Wrong(why)) = found {
                         assert!(why.contains("churn-"), "{why}");
                     }
@@ -400,13 +394,13 @@ mod tests {
         for at in 0..3 {
             let mut lost = all.clone();
             lost.remove(at);
-            let found = follow(&mut board(1), &lost, Some(0));
-            assert!(found.is_err() || at == 2 && found.unwrap().count < board(1).due_of(0));
+            let found = follow(&mut ledger(1), &lost, Some(0));
+            assert!(found.is_err() || at == 2 && found.unwrap().count < ledger(1).due_of(0));
             let mut doubled = all.clone();
             doubled.insert(at, all[at]);
-            assert!(follow(&mut board(1), &doubled, Some(0)).is_err());
+            assert!(follow(&mut ledger(1), &doubled, Some(0)).is_err());
         }
-        assert!(follow(&mut board(2), &events(2)[3..], Some(0)).is_err(), "the object of another watcher");
+        assert!(follow(&mut ledger(2), &events(2)[3..], Some(0)).is_err(), "the object of another watcher");
     }
 
     #[test]
@@ -417,31 +411,31 @@ mod tests {
             (Kind::Deleted, 7, r#""deletionTimestamp":"2026-01-01T00:00:00Z""#),
         ];
         for lost in 0..4 {
-            let mut board = Board { pods: true, objects: vec![Object::default()], ..Board::default() };
+            let mut ledger = Ledger { pods: true, objects: vec![Object::default()], ..Ledger::default() };
             for change in [Change::Create, Change::Delete] {
-                board.note_send(0, 1, change);
-                board.note_answer(0, 2, 0).unwrap();
+                ledger.note_send(0, 1, change);
+                ledger.note_answer(0, 2, 0).unwrap();
             }
             let mut place = Place::default();
             let mark = Mark { place: CHURN, number: 0, write: 0 };
             let mut wrong = false;
             for (_, &(kind, version, raw)) in events.iter().enumerate().filter(|(at, _)| *at != lost) {
                 let event = make_event(kind, version, mark, raw.as_bytes());
-                wrong |= board.check_event(&mut place, &event, mark).is_err();
+                wrong |= ledger.check_event(&mut place, &event, mark).is_err();
             }
-            assert_eq!(!wrong && board.due() == Some(place.count), lost == 3, "{lost}");
+            assert_eq!(!wrong && ledger.due() == Some(place.count), lost == 3, "{lost}");
         }
     }
 
     #[test]
     fn both_kinds_of_watchers_follow_the_same_object() {
         for own_first in [false, true] {
-            let mut board = board(1);
+            let mut ledger = ledger(1);
             let order = if own_first { [Some(0), None] } else { [None, Some(0)] };
             for watched in order {
-                assert_eq!(follow(&mut board, &events(1), watched).unwrap().count, 3);
+                assert_eq!(follow(&mut ledger, &events(1), watched).unwrap().count, 3);
             }
-            assert_eq!((board.due(), board.due_of(0)), (Some(3), 3));
+            assert_eq!((ledger.due(), ledger.due_of(0)), (Some(3), 3));
         }
     }
 
@@ -449,11 +443,11 @@ mod tests {
     fn a_version_that_the_writer_was_not_given_is_wrong() {
         let mut changed = events(1);
         changed[1].1 = 15;
-        assert!(follow(&mut board(1), &changed, None).is_err());
-        let mut board = Board::default();
-        board.objects.push(Object::default());
-        board.note_send(0, 1, Change::Create);
-        follow(&mut board, &events(1)[..1], None).unwrap();
-        assert!(board.note_answer(0, 2, 11).is_err(), "an answer after the event is held against it");
+        assert!(follow(&mut ledger(1), &changed, None).is_err());
+        let mut ledger = Ledger::default();
+        ledger.objects.push(Object::default());
+        ledger.note_send(0, 1, Change::Create);
+        follow(&mut ledger, &events(1)[..1], None).unwrap();
+        assert!(ledger.note_answer(0, 2, 11).is_err(), "an answer after the event is held against it");
     }
 }

@@ -1,8 +1,7 @@
 //! The JSON of audit events, one line each (apiserver `pkg/apis/audit/v1/types.go`).
 
+use hydrofoil_codec::json::write_string;
 use hydrofoil_types::Timestamp;
-
-use crate::json::write_string;
 
 /// The names of the levels, by number.
 const LEVELS: [&str; 4] = ["None", "Metadata", "Request", "RequestResponse"];

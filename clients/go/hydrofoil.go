@@ -234,6 +234,24 @@ func (s *Server) Wait(object, condition, namespace string, timeout time.Duration
 	return found
 }
 
+// Get returns an object such as "deployments.apps/web".
+func (s *Server) Get(object, namespace string) map[string]any {
+	s.t.Helper()
+	var found map[string]any
+	query := url.Values{"object": {object}, "namespace": {namespace}}
+	s.call("GET", "/object?"+query.Encode(), nil, &found)
+	return found
+}
+
+// SetStatus sets members of the status of an object, as its controller would; nil removes one. It returns the object.
+func (s *Server) SetStatus(object string, status map[string]any, namespace string) map[string]any {
+	s.t.Helper()
+	var found map[string]any
+	body := map[string]any{"object": object, "status": status, "namespace": namespace}
+	s.call("PUT", "/status", encoded(body), &found)
+	return found
+}
+
 // User returns the credentials of a user that has no rights but those of roles.
 func (s *Server) User(name string, groups ...string) User {
 	s.t.Helper()

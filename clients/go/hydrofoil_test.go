@@ -62,6 +62,15 @@ func TestServer(t *testing.T) {
 	}
 }
 
+func TestStatus(t *testing.T) {
+	server := hydrofoil.Start(t)
+	server.Apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}")
+	server.SetStatus("pods/p", map[string]any{"phase": "Running"}, "default")
+	if found := server.Get("pods/p", "default")["status"].(map[string]any); found["phase"] != "Running" {
+		t.Fatalf("%v", found)
+	}
+}
+
 func TestTextsAndPaths(t *testing.T) {
 	server := hydrofoil.Start(t)
 	folder := t.TempDir()

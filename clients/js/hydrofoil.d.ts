@@ -137,6 +137,10 @@ export class Server {
   wait(object: string, options: WaitOptions & { condition: "deleted" | "delete" }): Promise<null>;
   /** Return an object such as "deployments.apps/web" once it meets a condition. */
   wait(object: string, options?: WaitOptions): Promise<KubernetesObject>;
+  /** Return an object such as "deployments.apps/web". */
+  get(object: string, options?: { namespace?: string }): Promise<KubernetesObject>;
+  /** Set members of the status of an object, as its controller would; null removes one. Return the object. */
+  setStatus(object: string, status: Record<string, unknown>, options?: { namespace?: string }): Promise<KubernetesObject>;
   /** Return headers and kubeconfig of a user that has no rights but those of roles. */
   user(name: string, groups?: string[]): Promise<User>;
   /** End the server. */

@@ -131,6 +131,16 @@ export class Server {
     return this.#call("POST", "/wait", JSON.stringify({ object, condition, namespace, timeout }));
   }
 
+  /** Return an object such as "deployments.apps/web". */
+  async get(object, { namespace = "default" } = {}) {
+    return this.#call("GET", `/object?${new URLSearchParams({ object, namespace })}`);
+  }
+
+  /** Set members of the status of an object, as its controller would; null removes one. Return the object. */
+  async setStatus(object, status, { namespace = "default" } = {}) {
+    return this.#call("PUT", "/status", JSON.stringify({ object, status, namespace }));
+  }
+
   /** Return headers and kubeconfig of a user that has no rights but those of roles. */
   async user(name, groups = []) {
     return this.#call("POST", "/users", JSON.stringify({ name, groups }));

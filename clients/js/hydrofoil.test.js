@@ -28,6 +28,13 @@ test("objects are applied, awaited and restored", async () => {
   await assert.rejects(server.wait("configmaps/a", { timeout: 0.1 }), ApiError);
 });
 
+test("a status is set as a controller does", async () => {
+  await server.apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}");
+  assert.equal((await server.setStatus("pods/p", { phase: "Running" })).status.phase, "Running");
+  assert.equal((await server.get("pods/p")).status.phase, "Running");
+  await assert.rejects(server.get("pods/q"), ApiError);
+});
+
 test("faults act as often as asked", async () => {
   const fault = await server.addFault("status", { code: 503, verb: "list", times: 1 });
   assert.deepEqual([await status(MAPS), await status(MAPS)], [503, 200]);

@@ -31,7 +31,7 @@ def test_go() -> None:
 
 @pytest.mark.program("node")
 def test_javascript() -> None:
-    assert "pass 6" in passes("js", "node", "--test")
+    assert "pass 7" in passes("js", "node", "--test")
 
 
 @pytest.mark.skipif(shutil.which("tsc") is None, reason="tsc is not installed")
@@ -42,7 +42,7 @@ def test_types_of_javascript() -> None:
 
 @pytest.mark.program("mvn")
 def test_java() -> None:
-    assert "Tests run: 6, Failures: 0, Errors: 0, Skipped: 0" in passes("java", "mvn", "-B", "-ntp", "test")
+    assert "Tests run: 7, Failures: 0, Errors: 0, Skipped: 0" in passes("java", "mvn", "-B", "-ntp", "test")
 
 
 @pytest.mark.program("cargo")

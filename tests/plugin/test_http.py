@@ -146,9 +146,30 @@ def test_apply_wait_and_users(server: RemoteServer) -> None:
     assert call(server, "GET", f"{V1}/requests?path=/hydrofoil*")[1]["items"] == []
 
 
+def test_objects(server: RemoteServer) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    pod["spec"] = {"containers": [{"name": "c", "image": "i"}]}
+    assert call(server, "POST", f"{V1}/apply", pod)[0] == 200
+    status, found = call(server, "PUT", f"{V1}/status", {"object": "pods/p", "status": {"phase": "Running"}})
+    assert status == 200 and found["status"]["phase"] == "Running"
+    assert call(server, "GET", f"{V1}/object?object=pods/p&namespace=default")[1]["status"]["phase"] == "Running"
+    for path, code, text in (
+        ("object=pods/q", 404, 'pods "q" not found'),
+        ("object=pdos/p", 400, "no resource 'pdos' is served (pods, daemonsets.apps?)"),
+        ("namespace=default", 400, "object is required"),
+        ("object=pods/p&name=p", 400, "no parameter 'name': it is one of object, namespace"),
+    ):
+        status, answer = call(server, "GET", f"{V1}/object?{path}")
+        assert (status, answer["message"]) == (code, text)
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
+        ("PUT", "/status", {"object": "pods/p"}, 400),
+        ("PUT", "/status", {"object": "pods/p", "status": "Running"}, 400),
+        ("PUT", "/status", {"object": 5, "status": {}}, 400),
+        ("PUT", "/status", {"object": "configmaps/kube-root-ca.crt", "status": {}}, 404),
         ("GET", "/nothing", None, 404),
         ("GET", "/reset", None, 405),
         ("POST", "/users", {}, 400),

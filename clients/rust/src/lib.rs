@@ -212,6 +212,23 @@ impl Server {
         self.call("POST", "/wait", &body.to_string())
     }
 
+    /// Return an object such as `deployments.apps/web`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn get(&self, object: &str, namespace: &str) -> Result<Value> {
+        self.call("GET", &format!("/object?object={}&namespace={}", escape(object), escape(namespace)), "")
+    }
+
+    /// Set members of the status of an object, as its controller would; null removes one. Return the object.
+    ///
+    /// # Errors
+    /// If there is none, or its resource has no status.
+    pub fn set_status(&self, object: &str, status: &Value, namespace: &str) -> Result<Value> {
+        let body = json!({"object": object, "status": status, "namespace": namespace});
+        self.call("PUT", "/status", &body.to_string())
+    }
+
     /// Return the credentials of a user that has no rights but those of roles: headers and kubeconfig.
     ///
     /// # Errors

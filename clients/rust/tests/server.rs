@@ -17,6 +17,17 @@ fn map(name: &str) -> String {
 }
 
 #[test]
+fn a_status_is_set_as_by_a_controller() {
+    let server = Server::start(&[]).unwrap();
+    server
+        .apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}")
+        .unwrap();
+    server.set_status("pods/p", &json!({"phase": "Running"}), "default").unwrap();
+    assert_eq!(server.get("pods/p", "default").unwrap()["status"]["phase"], "Running");
+    assert!(server.get("pods/q", "default").is_err());
+}
+
+#[test]
 fn a_server_is_in_the_hand_of_the_test() {
     let server = Server::start(&[]).unwrap();
     assert!(std::fs::read_to_string(server.kubeconfig()).unwrap().contains(server.url()));

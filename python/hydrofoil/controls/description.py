@@ -25,6 +25,7 @@ SNAPSHOT = members(id=TEXT, resourceVersion=TEXT)
 CHANGED = members(changed=NUMBER, resourceVersion=TEXT)
 FAULT = {**members(id=TEXT, action=TEXT, seen=NUMBER, hits=NUMBER, text=TEXT), "additionalProperties": True}
 WAIT = members(object=TEXT, namespace=TEXT, condition=TEXT, timeout={"oneOf": [TEXT, {"type": "number"}]})
+STATUS = members(object=TEXT, namespace=TEXT, status=ANY)
 USER = members(name=TEXT, groups={"type": "array", "items": TEXT})
 CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ("get", "/openapi.json", "200", "Return this document.", None, ANY),
@@ -57,6 +58,8 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
         items(ANY),
     ),
     ("post", "/wait", "200", "Return an object once it is as a condition says.", WAIT, ANY),
+    ("get", "/object", "200", "Return an object; `object` is such as `deployments.apps/web`, `namespace`.", None, ANY),
+    ("put", "/status", "200", "Set members of the status of an object, as its controller would.", STATUS, ANY),
     ("post", "/users", "200", "Return the credentials of a user.", USER, members(headers=ANY, kubeconfig=ANY)),
 )
 

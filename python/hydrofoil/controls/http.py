@@ -19,6 +19,7 @@ from hydrofoil.controls.description import document
 from hydrofoil.controls.documents import Document, parse_documents
 from hydrofoil.controls.fault import Fault
 from hydrofoil.controls.moments import moment, nanoseconds
+from hydrofoil.controls.objects import ObjectClient
 from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import Waits, WaitTimeout
 from hydrofoil.controls.watching import WatchInfo
@@ -121,6 +122,7 @@ class ControlApi:
         settle: Callable[[], Awaitable[None]],
         check_resources: Callable[[Any], None],
         restart: Callable[[Asked], None],
+        objects: ObjectClient,
         *,
         everywhere: bool,
     ) -> None:
@@ -131,6 +133,7 @@ class ControlApi:
         """
         self._check_resources = check_resources
         self._restart = restart
+        self._objects = objects
         self._controls = controls
         self._apply = apply
         self._waits = waits
@@ -157,6 +160,8 @@ class ControlApi:
             ("GET", "watches"): self._watches,
             ("POST", "apply"): self._applied,
             ("POST", "wait"): self._waited,
+            ("GET", "object"): self._get_object,
+            ("PUT", "status"): self._set_status,
             ("POST", "users"): self._made,
         }
 
@@ -340,6 +345,20 @@ class ControlApi:
         condition, namespace = given.get("condition", "exists"), given.get("namespace", "default")
         texts(object=given["object"], condition=condition, namespace=namespace)
         return 200, await self._waits.until(given["object"], condition, namespace, seconds)
+
+    async def _get_object(self, asked: Asked) -> tuple[int, Body]:
+        given = dict(parse_qsl(asked.info.query))
+        if unknown := given.keys() - {"object", "namespace"}:
+            raise ValueError(f"no parameter {min(unknown)!r}: it is one of object, namespace")
+        return 200, await self._objects.get(given["object"], given.get("namespace", "default"))
+
+    async def _set_status(self, asked: Asked) -> tuple[int, Body]:
+        given = await self._given(asked, "object", "namespace", "status")
+        namespace, status = given.get("namespace", "default"), given["status"]
+        texts(object=given["object"], namespace=namespace)
+        if not isinstance(status, dict):
+            raise TypeError(f"status must be an object, not {status!r}")
+        return 200, await self._objects.set_status(given["object"], status, namespace)
 
     async def _made(self, asked: Asked) -> tuple[int, Body]:
         given = await self._given(asked, "name", "groups")

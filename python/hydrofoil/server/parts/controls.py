@@ -33,6 +33,7 @@ def test_controls(core: Core, found: Controls, running: Running) -> Part[Control
             running.settle,
             acts.check_resources,
             restart,
+            acts.objects,
             everywhere=everywhere,
         )
         paths["/hydrofoil/"] = api.answer

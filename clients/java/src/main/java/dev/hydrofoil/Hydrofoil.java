@@ -153,8 +153,7 @@ public final class Hydrofoil implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    String origin = URLEncoder.encode(path.toString(), StandardCharsets.UTF_8);
-    call("POST", "/apply?origin=" + origin, String.join("\n---\n", texts));
+    call("POST", "/apply?origin=" + escaped(path.toString()), String.join("\n---\n", texts));
   }
 
   private static boolean isManifest(String text) {
@@ -172,6 +171,20 @@ public final class Hydrofoil implements AutoCloseable {
         Map.of(
             "object", object, "condition", condition, "namespace", namespace, "timeout", timeout.toMillis() / 1000.0);
     return call("POST", "/wait", encoded(body));
+  }
+
+  /** Return an object such as {@code deployments.apps/web}. */
+  public JsonNode get(String object, String namespace) {
+    return call("GET", "/object?object=" + escaped(object) + "&namespace=" + escaped(namespace), "");
+  }
+
+  /** Set members of the status of an object, as its controller would; null removes one. Return the object. */
+  public JsonNode setStatus(String object, Map<String, ?> status, String namespace) {
+    return call("PUT", "/status", encoded(Map.of("object", object, "status", status, "namespace", namespace)));
+  }
+
+  private static String escaped(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 
   /** Return the credentials of a user that has no rights but those of roles: headers and kubeconfig. */

@@ -43,6 +43,13 @@ class HydrofoilTest {
   }
 
   @Test
+  void statusIsSetAsByAController(Hydrofoil server) {
+    server.apply("{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}");
+    server.setStatus("pods/p", Map.of("phase", "Running"), "default");
+    assertEquals("Running", server.get("pods/p", "default").at("/status/phase").asText());
+  }
+
+  @Test
   void everyTestBeginsAnew(Hydrofoil server) throws Exception {
     assertEquals(List.of(), server.requests("verb=create"));
     assertEquals(404, status(server, MAPS + "/a"));

@@ -80,7 +80,7 @@ fn check_format(call: &Call, at: usize, checked: &Checked, issues: &mut Vec<Issu
             let bad = if clause.sign == 's' { unshown(value, checked) } else { misfit(value, clause.sign, checked) };
             bad.map_or(Ok(()), |bad| {
                 place = bad.at;
-                Err(Fail::new(printf::wrong(clause, &name(checked.of(bad)))))
+                Err(Fail::new(printf::unsupported_type(clause, &name(checked.of(bad)))))
             })
         },
     );

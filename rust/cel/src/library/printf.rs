@@ -77,7 +77,7 @@ fn precision(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(ch
 }
 
 /// Return the error of a clause for a value of an unsupported type.
-pub(crate) fn wrong(clause: Clause, kind: &str) -> String {
+pub(crate) fn unsupported_type(clause: Clause, kind: &str) -> String {
     let what = match clause.sign {
         's' => {
             "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
@@ -110,7 +110,7 @@ fn one(clause: Clause, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
         ('d', Val::Int(n)) => out.push_str(&n.to_string()),
         ('d', Val::Uint(n)) => out.push_str(&n.to_string()),
         ('f' | 'e', value) => {
-            let Some(f) = float(value) else { return Err(Fail::new(wrong(clause, value.kind()))) };
+            let Some(f) = float(value) else { return Err(Fail::new(unsupported_type(clause, value.kind()))) };
             if clause.sign == 'f' {
                 write_fixed(f, clause.precision, out);
             } else {
@@ -127,7 +127,7 @@ fn one(clause: Clause, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
         ('b' | 'o' | 'x' | 'X', Val::Uint(n)) => radix(clause.sign, *n, out),
         ('x' | 'X', Val::Str(text)) => hex(clause.sign, text.as_bytes(), out),
         ('x' | 'X', Val::Bytes(bytes)) => hex(clause.sign, bytes, out),
-        _ => return Err(Fail::new(wrong(clause, value.kind()))),
+        _ => return Err(Fail::new(unsupported_type(clause, value.kind()))),
     }
     Ok(())
 }
@@ -248,7 +248,7 @@ fn string(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
             out.push_str(&parts.join(", "));
             out.push('}');
         }
-        other => return Err(Fail::new(wrong(Clause { sign: 's', precision: None }, other.kind()))),
+        other => return Err(Fail::new(unsupported_type(Clause { sign: 's', precision: None }, other.kind()))),
     }
     Ok(())
 }

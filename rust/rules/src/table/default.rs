@@ -23,10 +23,10 @@ pub fn columns() -> Vec<Value> {
 }
 
 /// Print the name and the time of creation.
-pub fn row(of: &Subject<'_>) -> Vec<Value> {
-    let created = match of.object.field("metadata").text("creationTimestamp") {
+pub fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let created = match subject.object.field("metadata").text("creationTimestamp") {
         "" => "0001-01-01T00:00:00Z",
         time => time,
     };
-    cells![of.name(), created]
+    cells![subject.name(), created]
 }

@@ -8,15 +8,15 @@ use hydrofoil_types::read::Read;
 
 /// Return the cells of an object that keeps replicas, with its selector as text (`printReplicaSet`,
 /// `printReplicationController`).
-pub fn row(of: &Subject<'_>, selector: String) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+pub fn row(subject: &Subject<'_>, selector: String) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let (names, images) = containers(spec.field("template").field("spec"));
     cells![
-        of.name(),
+        subject.name(),
         spec.int("replicas"),
         status.int("replicas"),
         status.int("readyReplicas"),
-        of.age(),
+        subject.age(),
         names,
         images,
         selector,

@@ -8,8 +8,8 @@ use super::subject::Subject;
 use hydrofoil_types::read::Read;
 
 /// Return a row that shows only the name and the age of the object.
-pub fn name_and_age(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.age()]
+pub fn name_and_age(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.age()]
 }
 
 /// Return the text, or another one when it is empty.
@@ -18,8 +18,8 @@ pub fn or<'a>(text: &'a str, other: &'a str) -> &'a str {
 }
 
 /// Return the target of a pointer to a string, or another text when it is nil.
-pub fn deref<'a>(of: &'a Value, key: &str, nil: &'a str) -> &'a str {
-    match of.opt(key) {
+pub fn deref<'a>(value: &'a Value, key: &str, nil: &'a str) -> &'a str {
+    match value.opt(key) {
         Some(text) => text.as_str().unwrap_or(""),
         None => nil,
     }
@@ -36,8 +36,8 @@ pub fn plain(value: &Value) -> String {
 }
 
 /// `Quantity.String` of a plain field, which is zero when it is absent.
-pub fn quantity(of: &Value, key: &str) -> String {
-    of.opt(key).map(plain).filter(|q| !q.is_empty()).unwrap_or_else(|| "0".to_owned())
+pub fn quantity(value: &Value, key: &str) -> String {
+    value.opt(key).map(plain).filter(|q| !q.is_empty()).unwrap_or_else(|| "0".to_owned())
 }
 
 /// Return the texts of a list field, joined.
@@ -100,6 +100,6 @@ pub fn balancer(status: &Value) -> String {
 }
 
 /// Return how many of the desired replicas are ready.
-pub fn ready(of: &Subject<'_>) -> String {
-    format!("{}/{}", of.status().int("readyReplicas"), of.spec().int("replicas"))
+pub fn ready(subject: &Subject<'_>) -> String {
+    format!("{}/{}", subject.status().int("readyReplicas"), subject.spec().int("replicas"))
 }

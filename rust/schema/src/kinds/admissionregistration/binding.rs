@@ -62,8 +62,8 @@ fn param_ref(reference: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `printMutatingAdmissionPolicyBinding` and `printValidatingAdmissionPolicyBinding`.
-pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
-    let reference = of.spec().field("paramRef");
+pub(super) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let reference = subject.spec().field("paramRef");
     let params = match (reference.text("name"), reference.text("namespace"), reference.opt("selector")) {
         ("", _, Some(selector)) => table::selector::go_text(selector),
         ("", _, None) => "<unset>".to_owned(),
@@ -71,5 +71,5 @@ pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
         (name, "", _) => format!("*/{name}"),
         (name, namespace, _) => format!("{namespace}/{name}"),
     };
-    cells![of.name(), of.spec().text("policyName"), params, of.age()]
+    cells![subject.name(), subject.spec().text("policyName"), params, subject.age()]
 }

@@ -133,10 +133,10 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// Print a policy with the number of its parts.
-pub(super) fn row(of: &Subject<'_>, parts: &str) -> Vec<Value> {
-    let kind = of
+pub(super) fn row(subject: &Subject<'_>, parts: &str) -> Vec<Value> {
+    let kind = subject
         .spec()
         .opt("paramKind")
         .map_or_else(|| "<unset>".to_owned(), |k| format!("{}/{}", k.text("apiVersion"), k.text("kind")));
-    cells![of.name(), of.spec().list(parts).len() as i64, kind, of.age()]
+    cells![subject.name(), subject.spec().list(parts).len() as i64, kind, subject.age()]
 }

@@ -116,6 +116,6 @@ fn fully_qualified_name(text: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `printMutatingWebhook` and `printValidatingWebhook`.
-pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.object.list("webhooks").len() as i64, of.age()]
+pub(super) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.object.list("webhooks").len() as i64, subject.age()]
 }

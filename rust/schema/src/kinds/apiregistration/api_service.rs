@@ -134,17 +134,17 @@ fn validate_status(object: &Value, causes: &mut Causes) {
 }
 
 /// `ConvertToTable`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let service = of
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let service = subject
         .spec()
         .opt("service")
         .map_or_else(|| "Local".to_owned(), |s| format!("{}/{}", s.text("namespace"), s.text("name")));
-    let available = condition(of.status(), "Available").map_or_else(
+    let available = condition(subject.status(), "Available").map_or_else(
         || "Unknown".to_owned(),
         |c| match (c.text("status"), c.text("reason")) {
             (status @ "True", _) | (status, "") => status.to_owned(),
             (status, reason) => format!("{status} ({reason})"),
         },
     );
-    cells![of.name(), service, available, of.age()]
+    cells![subject.name(), service, available, subject.age()]
 }

@@ -36,8 +36,8 @@ fn validate_update(_req: &Request<'_>, object: &Value, old: &Value, causes: &mut
 }
 
 /// `printControllerRevision`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let owner = of.meta().owners().iter().find(|o| o.flag("controller"));
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let owner = subject.meta().owners().iter().find(|o| o.flag("controller"));
     let controller = owner.map_or_else(
         || "<none>".to_owned(),
         |o| {
@@ -48,5 +48,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
             }
         },
     );
-    cells![of.name(), controller, of.object.int("revision"), of.age()]
+    cells![subject.name(), controller, subject.object.int("revision"), subject.age()]
 }

@@ -183,19 +183,19 @@ fn validate_status(new: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printDaemonSet`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let pod = spec.field("template").field("spec");
     let (names, images) = containers(pod);
     cells![
-        of.name(),
+        subject.name(),
         status.int("desiredNumberScheduled"),
         status.int("currentNumberScheduled"),
         status.int("numberReady"),
         status.int("updatedNumberScheduled"),
         status.int("numberAvailable"),
         table::selector::labels(pod, "nodeSelector"),
-        of.age(),
+        subject.age(),
         names,
         images,
         table::selector::format(spec.field("selector")),

@@ -128,15 +128,15 @@ fn validate_status(new: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printDeployment`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let (names, images) = containers(spec.field("template").field("spec"));
     cells![
-        of.name(),
-        table::text::ready(of),
+        subject.name(),
+        table::text::ready(subject),
         status.int("updatedReplicas"),
         status.int("availableReplicas"),
-        of.age(),
+        subject.age(),
         names,
         images,
         table::selector::parse(spec.field("selector")).unwrap_or_else(|| "<invalid>".to_owned()),

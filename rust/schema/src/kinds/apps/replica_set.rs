@@ -52,6 +52,6 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 }
 
 /// `printReplicaSet`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    table::replicas::row(of, table::selector::format(of.spec().field("selector")))
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    table::replicas::row(subject, table::selector::format(subject.spec().field("selector")))
 }

@@ -267,7 +267,7 @@ fn warn_spec(spec: &Value, out: &mut Vec<String>) {
 }
 
 /// `printStatefulSet`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (names, images) = containers(of.spec().field("template").field("spec"));
-    cells![of.name(), table::text::ready(of), of.age(), names, images]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (names, images) = containers(subject.spec().field("template").field("spec"));
+    cells![subject.name(), table::text::ready(subject), subject.age(), names, images]
 }

@@ -26,8 +26,8 @@ fn validate(object: &Value, causes: &mut Causes) {
 }
 
 /// `printScale`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.spec().int("replicas"), of.status().int("replicas"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.spec().int("replicas"), subject.status().int("replicas"), subject.age()]
 }
 
 /// Return the columns of `printScale`; scales are not stored, so that the catalog has none.

@@ -220,8 +220,8 @@ fn warn_update(object: &Value, old: &Value, out: &mut Vec<String>) {
 }
 
 /// `printCronJob`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let job = spec.field("jobTemplate").field("spec");
     let suspend = match spec.opt("suspend").and_then(Value::as_bool) {
         Some(true) => "True",
@@ -230,16 +230,16 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
     };
     let last = status
         .opt("lastScheduleTime")
-        .map_or_else(|| "<none>".to_owned(), |time| of.since(time.as_str().unwrap_or("")));
+        .map_or_else(|| "<none>".to_owned(), |time| subject.since(time.as_str().unwrap_or("")));
     let (names, images) = containers(job.field("template").field("spec"));
     cells![
-        of.name(),
+        subject.name(),
         spec.text("schedule"),
         deref(spec, "timeZone", "<none>"),
         suspend,
         status.list("active").len() as i64,
         last,
-        of.age(),
+        subject.age(),
         names,
         images,
         table::selector::format(job.field("selector")),

@@ -116,6 +116,6 @@ fn fault(block: &pem::Block) -> Option<String> {
 }
 
 /// `printClusterTrustBundle`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), or(of.spec().text("signerName"), "<none>")]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), or(subject.spec().text("signerName"), "<none>")]
 }

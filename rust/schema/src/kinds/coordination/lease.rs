@@ -29,8 +29,8 @@ fn validate(object: &Value, causes: &mut Causes) {
         causes.invalid_int(&SPEC.child("leaseDurationSeconds"), seconds, "must be greater than 0");
     }
     counts(spec, &["leaseTransitions"], &SPEC, causes);
-    if let Some(of) = spec.opt("strategy") {
-        strategy(of.as_str().unwrap_or(""), &SPEC.child("strategy"), causes);
+    if let Some(subject) = spec.opt("strategy") {
+        strategy(subject.as_str().unwrap_or(""), &SPEC.child("strategy"), causes);
     }
     if !spec.zero("preferredHolder") && spec.zero("strategy") {
         let detail = "may only be specified if `strategy` is defined";
@@ -59,6 +59,6 @@ fn drop_disabled(release: Release, object: &mut Value, old: Option<&Value>) {
 }
 
 /// `printLease`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.spec().text("holderIdentity"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.spec().text("holderIdentity"), subject.age()]
 }

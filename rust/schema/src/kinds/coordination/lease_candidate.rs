@@ -69,7 +69,13 @@ fn version<'a>(spec: &'a Value, key: &'static str, causes: &mut Causes) -> Versi
 }
 
 /// `printLeaseCandidate`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
-    cells![of.name(), spec.text("leaseName"), spec.text("binaryVersion"), spec.text("emulationVersion"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
+    cells![
+        subject.name(),
+        spec.text("leaseName"),
+        spec.text("binaryVersion"),
+        spec.text("emulationVersion"),
+        subject.age()
+    ]
 }

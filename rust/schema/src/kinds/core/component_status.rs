@@ -10,11 +10,11 @@ use hydrofoil_types::read::Read;
 pub(crate) static STRATEGY: Strategy = Strategy { row: Some(row), ..Strategy::DEFAULT };
 
 /// `printComponentStatus`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
+fn row(subject: &Subject<'_>) -> Vec<Value> {
     let (mut status, mut message, mut error) = ("Unknown", "", "");
-    if let Some(healthy) = condition(of.object, "Healthy") {
+    if let Some(healthy) = condition(subject.object, "Healthy") {
         status = if healthy.text("status") == "True" { "Healthy" } else { "Unhealthy" };
         (message, error) = (healthy.text("message"), healthy.text("error"));
     }
-    cells![of.name(), status, message, error]
+    cells![subject.name(), status, message, error]
 }

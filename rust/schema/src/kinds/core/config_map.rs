@@ -45,7 +45,7 @@ fn validate(object: &Value, causes: &mut Causes) {
 }
 
 /// `printConfigMap`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let entries = of.object.entries("data").len() + of.object.entries("binaryData").len();
-    cells![of.name(), entries as i64, of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let entries = subject.object.entries("data").len() + subject.object.entries("binaryData").len();
+    cells![subject.name(), entries as i64, subject.age()]
 }

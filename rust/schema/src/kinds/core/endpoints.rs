@@ -24,8 +24,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 };
 
 /// `printEndpoints`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), addresses(of.object.list("subsets")), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), addresses(subject.object.list("subsets")), subject.age()]
 }
 
 /// `formatEndpoints`: three addresses, each with each port of its subset, and how many follow.

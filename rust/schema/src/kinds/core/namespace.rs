@@ -114,6 +114,6 @@ fn finalizer(value: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `printNamespace`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.status().text("phase"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.status().text("phase"), subject.age()]
 }

@@ -262,32 +262,32 @@ fn warn(object: &Value, out: &mut Vec<String>) {
     }
 }
 
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let info = of.status().field("nodeInfo");
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let info = subject.status().field("nodeInfo");
     // Of several conditions of a type the last counts.
-    let ready = of.status().list("conditions").iter().rev().find(|c| c.text("type") == "Ready");
+    let ready = subject.status().list("conditions").iter().rev().find(|c| c.text("type") == "Ready");
     let mut status = match ready.map(|c| c.text("status") == "True") {
         Some(true) => "Ready",
         Some(false) => "NotReady",
         None => "Unknown",
     }
     .to_owned();
-    if of.spec().flag("unschedulable") {
+    if subject.spec().flag("unschedulable") {
         status.push_str(",SchedulingDisabled");
     }
-    let roles = roles(of).join(",");
+    let roles = roles(subject).join(",");
     let mut kernel = or(info.text("kernelVersion"), "<unknown>").to_owned();
     if !info.text("architecture").is_empty() {
         kernel = format!("{kernel} ({})", info.text("architecture"));
     }
     cells![
-        of.name(),
+        subject.name(),
         status,
         or(&roles, "<none>"),
-        of.age(),
+        subject.age(),
         info.text("kubeletVersion"),
-        address(of, "InternalIP"),
-        address(of, "ExternalIP"),
+        address(subject, "InternalIP"),
+        address(subject, "ExternalIP"),
         or(info.text("osImage"), "<unknown>"),
         kernel,
         or(info.text("containerRuntimeVersion"), "<unknown>"),
@@ -295,8 +295,8 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
 }
 
 /// `findNodeRoles`.
-fn roles<'a>(of: &Subject<'a>) -> Vec<&'a str> {
-    let mut roles: Vec<_> = of
+fn roles<'a>(subject: &Subject<'a>) -> Vec<&'a str> {
+    let mut roles: Vec<_> = subject
         .meta()
         .labels()
         .filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
@@ -311,6 +311,6 @@ fn roles<'a>(of: &Subject<'a>) -> Vec<&'a str> {
     roles
 }
 
-fn address<'a>(of: &Subject<'a>, kind: &str) -> &'a str {
-    of.status().list("addresses").iter().find(|a| a.text("type") == kind).map_or("<none>", |a| a.text("address"))
+fn address<'a>(subject: &Subject<'a>, kind: &str) -> &'a str {
+    subject.status().list("addresses").iter().find(|a| a.text("type") == kind).map_or("<none>", |a| a.text("address"))
 }

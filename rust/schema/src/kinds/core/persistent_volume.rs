@@ -213,21 +213,21 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printPersistentVolume`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let claim =
         spec.opt("claimRef").map_or_else(String::new, |c| format!("{}/{}", c.text("namespace"), c.text("name")));
     cells![
-        of.name(),
+        subject.name(),
         text::quantity(spec.field("capacity"), "storage"),
         volume::modes(spec.list("accessModes")),
         spec.text("persistentVolumeReclaimPolicy"),
-        volume::phase(of),
+        volume::phase(subject),
         claim,
-        volume::class(of),
+        volume::class(subject),
         deref(spec, "volumeAttributesClassName", "<unset>"),
         status.text("reason"),
-        of.age(),
+        subject.age(),
         deref(spec, "volumeMode", "<unset>"),
     ]
 }

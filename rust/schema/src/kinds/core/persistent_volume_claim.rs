@@ -207,8 +207,8 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printPersistentVolumeClaim`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let volume = spec.text("volumeName");
     let (mut capacity, mut access) = (String::new(), String::new());
     if !volume.is_empty() {
@@ -216,14 +216,14 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         access = volume::modes(status.list("accessModes"));
     }
     cells![
-        of.name(),
-        volume::phase(of),
+        subject.name(),
+        volume::phase(subject),
         volume,
         capacity,
         access,
-        volume::class(of),
+        volume::class(subject),
         deref(spec, "volumeAttributesClassName", "<unset>"),
-        of.age(),
+        subject.age(),
         deref(spec, "volumeMode", "<unset>"),
     ]
 }

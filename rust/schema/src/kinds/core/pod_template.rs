@@ -42,8 +42,8 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printPodTemplate`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let template = of.object.field("template");
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let template = subject.object.field("template");
     let (names, images) = containers(template.field("spec"));
-    cells![of.name(), names, images, table::selector::labels(template.field("metadata"), "labels")]
+    cells![subject.name(), names, images, table::selector::labels(template.field("metadata"), "labels")]
 }

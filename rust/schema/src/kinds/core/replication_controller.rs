@@ -55,8 +55,8 @@ fn validate_update(req: &Request<'_>, object: &Value, _old: &Value, causes: &mut
 }
 
 /// `printReplicationController`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    table::replicas::row(of, table::selector::labels(of.spec(), "selector"))
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    table::replicas::row(subject, table::selector::labels(subject.spec(), "selector"))
 }
 
 fn validate(release: Release, spec: &Value, causes: &mut Causes) {

@@ -243,9 +243,9 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 }
 
 /// `printResourceQuota`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (hard, used) = (of.status().field("hard"), of.status().field("used"));
-    let mut names: Vec<_> = of.status().entries("hard").map(|(name, _)| name.as_str()).collect();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (hard, used) = (subject.status().field("hard"), subject.status().field("used"));
+    let mut names: Vec<_> = subject.status().entries("hard").map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for name in names {
@@ -256,5 +256,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
             requests.push(shown);
         }
     }
-    cells![of.name(), requests.join(", "), limits.join(", "), of.age()]
+    cells![subject.name(), requests.join(", "), limits.join(", "), subject.age()]
 }

@@ -153,6 +153,6 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printSecret`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.object.text("type"), of.object.entries("data").len() as i64, of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.object.text("type"), subject.object.entries("data").len() as i64, subject.age()]
 }

@@ -222,11 +222,17 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printEndpointSlice`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let ports = of.object.list("ports").iter().map(|p| match p.opt_int("port") {
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let ports = subject.object.list("ports").iter().map(|p| match p.opt_int("port") {
         Some(number) => number.to_string(),
         None => deref(p, "name", "*").to_owned(),
     });
-    let addresses = of.object.list("endpoints").iter().flat_map(|e| e.list("addresses")).filter_map(Value::as_str);
-    cells![of.name(), of.object.text("addressType"), first_three(ports), first_three(addresses), of.age()]
+    let addresses = subject.object.list("endpoints").iter().flat_map(|e| e.list("addresses")).filter_map(Value::as_str);
+    cells![
+        subject.name(),
+        subject.object.text("addressType"),
+        first_three(ports),
+        first_three(addresses),
+        subject.age()
+    ]
 }

@@ -250,14 +250,14 @@ fn subject(subject: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `printFlowSchema`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     cells![
-        of.name(),
+        subject.name(),
         spec.field("priorityLevelConfiguration").text("name"),
         spec.int("matchingPrecedence"),
         spec.opt("distinguisherMethod").map_or("<none>", |m| m.text("type")),
-        of.age(),
-        condition(of.status(), "Dangling").map_or("?", |c| c.text("status")),
+        subject.age(),
+        condition(subject.status(), "Dangling").map_or("?", |c| c.text("status")),
     ]
 }

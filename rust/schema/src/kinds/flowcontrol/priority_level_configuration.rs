@@ -170,18 +170,18 @@ fn entropy(deck: i64, hand: i64) -> i64 {
 }
 
 /// `printPriorityLevelConfiguration`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     let limited = spec.opt("limited");
     let queuing = limited.and_then(|l| l.field("limitResponse").opt("queuing"));
     let number = |from: Option<&Value>, key| from.map_or_else(|| Value::from(NONE), |v| Value::from(v.int(key)));
     cells![
-        of.name(),
+        subject.name(),
         spec.text("type"),
         number(limited, "nominalConcurrencyShares"),
         number(queuing, "queues"),
         number(queuing, "handSize"),
         number(queuing, "queueLengthLimit"),
-        of.age(),
+        subject.age(),
     ]
 }

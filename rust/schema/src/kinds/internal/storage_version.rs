@@ -162,11 +162,11 @@ fn api_version(text: &str, at: &Path<'_>, causes: &mut Causes) {
 const MANY_PARTS: &str = "an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')";
 
 /// `printStorageVersion`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let status = of.status();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let status = subject.status();
     let versions = status
         .list("storageVersions")
         .iter()
         .map(|v| format!("{}={}", v.text("apiServerID"), v.text("encodingVersion")));
-    cells![of.name(), deref(status, "commonEncodingVersion", "<unset>"), first_three(versions), of.age()]
+    cells![subject.name(), deref(status, "commonEncodingVersion", "<unset>"), first_three(versions), subject.age()]
 }

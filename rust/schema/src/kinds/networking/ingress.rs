@@ -207,15 +207,15 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printIngress`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     cells![
-        of.name(),
+        subject.name(),
         deref(spec, "ingressClassName", "<none>"),
         hosts(spec.list("rules")),
-        balancer(of.status()),
+        balancer(subject.status()),
         if spec.list("tls").is_empty() { "80" } else { "80, 443" },
-        of.age(),
+        subject.age(),
     ]
 }
 

@@ -77,9 +77,9 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printIngressClass`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let default = of.annotation("ingressclass.kubernetes.io/is-default-class") == Some("true");
-    let parameters = of.spec().opt("parameters").map_or_else(
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let default = subject.annotation("ingressclass.kubernetes.io/is-default-class") == Some("true");
+    let parameters = subject.spec().opt("parameters").map_or_else(
         || "<none>".to_owned(),
         |p| match p.opt("apiGroup") {
             Some(group) => format!("{}.{}/{}", p.text("kind"), group.as_str().unwrap_or(""), p.text("name")),
@@ -87,9 +87,9 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         },
     );
     cells![
-        format!("{}{}", of.name(), if default { " (default)" } else { "" }),
-        of.spec().text("controller"),
+        format!("{}{}", subject.name(), if default { " (default)" } else { "" }),
+        subject.spec().text("controller"),
         parameters,
-        of.age(),
+        subject.age(),
     ]
 }

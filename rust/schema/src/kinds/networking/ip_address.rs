@@ -58,8 +58,8 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printIPAddress`, which returns an age though there is no column for it.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let parent = of.spec().opt("parentRef").map_or_else(
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let parent = subject.spec().opt("parentRef").map_or_else(
         || "<none>".to_owned(),
         |p| {
             let resource = lower(&group_resource(p.text("resource"), p.text("group")));
@@ -69,5 +69,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
             }
         },
     );
-    cells![of.name(), parent, of.age()]
+    cells![subject.name(), parent, subject.age()]
 }

@@ -164,6 +164,6 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printNetworkPolicy`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), table::selector::format(of.spec().field("podSelector")), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), table::selector::format(subject.spec().field("podSelector")), subject.age()]
 }

@@ -76,6 +76,6 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printServiceCIDR`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), join(of.spec().list("cidrs"), ","), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), join(subject.spec().list("cidrs"), ","), subject.age()]
 }

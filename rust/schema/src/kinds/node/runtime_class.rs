@@ -66,6 +66,6 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printRuntimeClass`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.object.text("handler"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.object.text("handler"), subject.age()]
 }

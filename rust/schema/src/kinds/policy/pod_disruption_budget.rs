@@ -64,7 +64,13 @@ fn validate_status(object: &Value, causes: &mut Causes) {
 }
 
 /// `printPodDisruptionBudget`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let bound = |key| of.spec().opt(key).map_or_else(|| "N/A".to_owned(), plain);
-    cells![of.name(), bound("minAvailable"), bound("maxUnavailable"), of.status().int("disruptionsAllowed"), of.age(),]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let bound = |key| subject.spec().opt(key).map_or_else(|| "N/A".to_owned(), plain);
+    cells![
+        subject.name(),
+        bound("minAvailable"),
+        bound("maxUnavailable"),
+        subject.status().int("disruptionsAllowed"),
+        subject.age(),
+    ]
 }

@@ -77,17 +77,17 @@ pub(super) fn validate_update(object: &Value, old: &Value, namespaced: bool, cau
 }
 
 /// `printRoleBinding` and `printClusterRoleBinding`, with subjects by kind as `SubjectsStrings` sorts them.
-pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
-    let role = of.object.field("roleRef");
+pub(super) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let role = subject.object.field("roleRef");
     let subjects = |kind: &str, show: fn(&Value) -> String| {
-        let list = of.object.list("subjects").iter().filter(|s| s.text("kind") == kind);
+        let list = subject.object.list("subjects").iter().filter(|s| s.text("kind") == kind);
         list.map(show).collect::<Vec<_>>().join(", ")
     };
     let name = |s: &Value| s.text("name").to_owned();
     cells![
-        of.name(),
+        subject.name(),
         format!("{}/{}", role.text("kind"), role.text("name")),
-        of.age(),
+        subject.age(),
         subjects("User", name),
         subjects("Group", name),
         subjects("ServiceAccount", |s| format!("{}/{}", s.text("namespace"), s.text("name"))),

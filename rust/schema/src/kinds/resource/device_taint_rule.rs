@@ -81,8 +81,8 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
 }
 
 /// `printDeviceTaint`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let taint = of.spec().field("taint");
-    let added = taint.opt("timeAdded").map_or_else(String::new, |t| of.since(t.as_str().unwrap_or("")));
-    cells![of.name(), taint.text("key"), taint.text("value"), taint.text("effect"), added, of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let taint = subject.spec().field("taint");
+    let added = taint.opt("timeAdded").map_or_else(String::new, |t| subject.since(t.as_str().unwrap_or("")));
+    cells![subject.name(), taint.text("key"), taint.text("value"), taint.text("effect"), added, subject.age()]
 }

@@ -137,8 +137,8 @@ fn check_bounds(of: &Value, key: &'static str, least: i64, at: &Path<'_>, causes
 }
 
 /// `printResourcePoolStatusRequest`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let status = of.status();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let status = subject.status();
     let pools = status.list("pools");
     let count = status.int("poolCount");
     let end = status
@@ -150,19 +150,19 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
     if failed {
         "Failed".clone_into(&mut state);
     } else if let Some(end) = end {
-        completed = of.since(end.text("lastTransitionTime"));
+        completed = subject.since(end.text("lastTransitionTime"));
         state = if count > pools.len() as i64 {
             format!("Complete ({}/{count} pools)", pools.len())
         } else {
             "Complete".to_owned()
         };
     }
-    let known = of.object.has("status") && !failed;
+    let known = subject.object.has("status") && !failed;
     let shown = |n: i64| if known { n.to_string() } else { "-".to_owned() };
     let sum = |key| shown(pools.iter().map(|p| p.int(key)).fold(0, i64::saturating_add));
     cells![
-        of.name(),
-        of.spec().text("driver"),
+        subject.name(),
+        subject.spec().text("driver"),
         sum("totalDevices"),
         sum("availableDevices"),
         sum("allocatedDevices"),

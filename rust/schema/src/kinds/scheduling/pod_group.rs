@@ -135,17 +135,17 @@ fn claim_statuses(list: &[Value], old: &[Value], at: &Path<'_>, causes: &mut Cau
 }
 
 /// `printPodGroup`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     let policy = if spec.field("schedulingPolicy").has("gang") { "Gang" } else { "Basic" };
     let workload = spec.opt("podGroupTemplateRef").map_or("<none>", |r| r.field("workload").text("workloadName"));
     // Of several conditions of a type the last counts.
-    let last = |kind| of.status().list("conditions").iter().rev().find(|c| c.text("type") == kind);
+    let last = |kind| subject.status().list("conditions").iter().rev().find(|c| c.text("type") == kind);
     let status = match (last("DisruptionTarget"), last("PodGroupScheduled")) {
         (Some(disrupted), _) => disrupted.text("reason"),
         (None, Some(scheduled)) if scheduled.text("status") == "True" => "Scheduled",
         (None, Some(_)) => "Unschedulable",
         (None, None) => "Pending",
     };
-    cells![of.name(), policy, workload, status, of.age()]
+    cells![subject.name(), policy, workload, status, subject.age()]
 }

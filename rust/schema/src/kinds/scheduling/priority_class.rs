@@ -61,7 +61,13 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printPriorityClass`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let class = of.object;
-    cells![of.name(), class.int("value"), class.flag("globalDefault"), of.age(), class.text("preemptionPolicy")]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let class = subject.object;
+    cells![
+        subject.name(),
+        class.int("value"),
+        class.flag("globalDefault"),
+        subject.age(),
+        class.text("preemptionPolicy")
+    ]
 }

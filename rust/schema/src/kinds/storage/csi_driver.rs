@@ -131,8 +131,8 @@ fn warn(object: &Value, old: &Value, out: &mut Vec<String>) {
 }
 
 /// `printCSIDriver`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     // An empty list becomes an absent one in the store.
     let audiences = match spec.list("tokenRequests") {
         [] => "<unset>".to_owned(),
@@ -140,13 +140,13 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
     };
     let modes = join(spec.list("volumeLifecycleModes"), ",");
     cells![
-        of.name(),
+        subject.name(),
         spec.get("attachRequired").and_then(Value::as_bool).unwrap_or(true),
         spec.flag("podInfoOnMount"),
         spec.flag("storageCapacity"),
         audiences,
         spec.flag("requiresRepublish"),
         or(&modes, "<none>"),
-        of.age(),
+        subject.age(),
     ]
 }

@@ -81,6 +81,6 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printCSINode`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.spec().list("drivers").len() as i64, of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.spec().list("drivers").len() as i64, subject.age()]
 }

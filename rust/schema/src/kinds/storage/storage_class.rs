@@ -119,17 +119,17 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printStorageClass`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let class = of.object;
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let class = subject.object;
     let default = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"]
         .into_iter()
-        .any(|key| of.annotation(key) == Some("true"));
+        .any(|key| subject.annotation(key) == Some("true"));
     cells![
-        format!("{}{}", of.name(), if default { " (default)" } else { "" }),
+        format!("{}{}", subject.name(), if default { " (default)" } else { "" }),
         class.text("provisioner"),
         deref(class, "reclaimPolicy", "Delete"),
         deref(class, "volumeBindingMode", "Immediate"),
         class.flag("allowVolumeExpansion"),
-        of.age(),
+        subject.age(),
     ]
 }

@@ -95,14 +95,14 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printVolumeAttachment`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     cells![
-        of.name(),
+        subject.name(),
         spec.text("attacher"),
         spec.field("source").text("persistentVolumeName"),
         spec.text("nodeName"),
-        of.status().flag("attached"),
-        of.age(),
+        subject.status().flag("attached"),
+        subject.age(),
     ]
 }

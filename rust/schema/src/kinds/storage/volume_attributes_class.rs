@@ -38,6 +38,6 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
 }
 
 /// `printVolumeAttributesClass`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    cells![of.name(), of.object.text("driverName"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    cells![subject.name(), subject.object.text("driverName"), subject.age()]
 }

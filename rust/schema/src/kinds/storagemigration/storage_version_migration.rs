@@ -93,12 +93,16 @@ fn is_true(status: &Value, kind: &str) -> bool {
 }
 
 /// `printStorageVersionMigration`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let resource = of.spec().field("resource");
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let resource = subject.spec().field("resource");
     let known = |c: &Value| {
         let kind = ["Running", "Failed", "Succeeded"].into_iter().find(|k| *k == c.text("type"));
         kind.filter(|_| c.text("status") == "True")
     };
-    let state = of.status().list("conditions").iter().rev().find_map(known);
-    cells![of.name(), group_resource(resource.text("resource"), resource.text("group")), state.unwrap_or("Unknown")]
+    let state = subject.status().list("conditions").iter().rev().find_map(known);
+    cells![
+        subject.name(),
+        group_resource(resource.text("resource"), resource.text("group")),
+        state.unwrap_or("Unknown")
+    ]
 }

@@ -12,17 +12,17 @@ use hydrofoil_types::read::Read;
 const UNKNOWN: &str = "<unknown>";
 
 /// `printHorizontalPodAutoscaler`.
-pub(super) fn autoscaler(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+pub(super) fn autoscaler(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     let target = spec.field("scaleTargetRef");
     cells![
-        of.name(),
+        subject.name(),
         format!("{}/{}", target.text("kind"), target.text("name")),
-        metrics(spec.list("metrics"), of.status().list("currentMetrics")),
+        metrics(spec.list("metrics"), subject.status().list("currentMetrics")),
         spec.opt_int("minReplicas").map_or_else(|| "<unset>".to_owned(), |n| n.to_string()),
         spec.int("maxReplicas"),
-        of.status().int("currentReplicas"),
-        of.age(),
+        subject.status().int("currentReplicas"),
+        subject.age(),
     ]
 }
 

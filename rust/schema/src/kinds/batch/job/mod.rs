@@ -93,8 +93,8 @@ pub(super) fn warn_spec(spec: &Value, path: &Path<'_>, out: &mut Vec<String>) {
 }
 
 /// `printJob`.
-pub(crate) fn row(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+pub(crate) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let done = status.int("succeeded");
     let completions = match (spec.opt_int("completions"), spec.int("parallelism")) {
         (Some(wanted), _) => format!("{done}/{wanted}"),
@@ -104,28 +104,28 @@ pub(crate) fn row(of: &Subject<'_>) -> Vec<Value> {
     let moment = |key| status.opt(key).map(|t| age::pointer_time(t.as_str().unwrap_or("")));
     let duration = moment("startTime").map_or_else(String::new, |start| match moment("completionTime") {
         Some(end) => age::between(start, end),
-        None => of.ago(start),
+        None => subject.ago(start),
     });
     let (names, images) = containers(spec.field("template").field("spec"));
     cells![
-        of.name(),
-        state(of),
+        subject.name(),
+        state(subject),
         completions,
         duration,
-        of.age(),
+        subject.age(),
         names,
         images,
         table::selector::format(spec.field("selector")),
     ]
 }
 
-fn state(of: &Subject<'_>) -> &'static str {
-    let holds = |kind| condition(of.status(), kind).is_some_and(|c| c.text("status") == "True");
+fn state(subject: &Subject<'_>) -> &'static str {
+    let holds = |kind| condition(subject.status(), kind).is_some_and(|c| c.text("status") == "True");
     if holds("Complete") {
         "Complete"
     } else if holds("Failed") {
         "Failed"
-    } else if of.deleting() {
+    } else if subject.deleting() {
         "Terminating"
     } else if holds("Suspended") {
         "Suspended"

@@ -6,15 +6,15 @@ use hydrofoil_rules::table::{Subject, age, cells, text};
 use hydrofoil_types::read::Read;
 
 /// `printCertificateSigningRequest`.
-pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+pub(super) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     cells![
-        of.name(),
-        of.age(),
+        subject.name(),
+        subject.age(),
         text::or(spec.text("signerName"), "<none>"),
         spec.text("username"),
         spec.opt_int("expirationSeconds").map_or_else(|| "<none>".to_owned(), age::human),
-        state(of.status()),
+        state(subject.status()),
     ]
 }
 

@@ -6,12 +6,12 @@ use hydrofoil_rules::table::{Subject, cells, selector};
 use hydrofoil_types::read::Read;
 
 /// `printPodCertificateRequest`.
-pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+pub(super) fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     let known = |c: &Value| ["Issued", "Denied", "Failed"].into_iter().find(|k| *k == c.text("type"));
-    let state = of.status().list("conditions").iter().rev().find_map(known);
+    let state = subject.status().list("conditions").iter().rev().find_map(known);
     cells![
-        of.name(),
+        subject.name(),
         spec.text("podName"),
         spec.text("serviceAccountName"),
         spec.text("nodeName"),

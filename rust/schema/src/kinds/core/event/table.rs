@@ -29,15 +29,15 @@ pub(crate) const CORE: Names = Names {
 };
 
 /// Print an event whose group has these names.
-pub(crate) fn row(of: &Subject<'_>, names: &Names) -> Vec<Value> {
-    let event = of.object;
+pub(crate) fn row(subject: &Subject<'_>, names: &Names) -> Vec<Value> {
+    let event = subject.object;
     let either = |key: &str, other: &str| match age::moment(event.text(key)) {
-        Some(time) => of.ago(time),
+        Some(time) => subject.ago(time),
         None => other.to_owned(),
     };
-    let first = either(names.first, &of.since(event.text("eventTime")));
+    let first = either(names.first, &subject.since(event.text("eventTime")));
     let (last, count) = match event.opt("series") {
-        Some(series) => (of.since(series.text("lastObservedTime")), series.int("count")),
+        Some(series) => (subject.since(series.text("lastObservedTime")), series.int("count")),
         // Single events of the new API have no count.
         None => (either(names.last, &first), event.opt_int(names.count).filter(|n| *n != 0).unwrap_or(1)),
     };
@@ -62,6 +62,6 @@ pub(crate) fn row(of: &Subject<'_>, names: &Names) -> Vec<Value> {
         event.text(names.message).trim(),
         first,
         count,
-        of.name(),
+        subject.name(),
     ]
 }

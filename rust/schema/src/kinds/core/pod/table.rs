@@ -27,8 +27,8 @@ impl Sum {
 }
 
 /// Return the row of a pod.
-pub(crate) fn pod(of: &Subject<'_>) -> Vec<Value> {
-    let (spec, status) = (of.spec(), of.status());
+pub(crate) fn pod(subject: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (subject.spec(), subject.status());
     let mut sum = Sum { reason: or(status.text("reason"), status.text("phase")).to_owned(), ..Sum::default() };
     if status
         .list("conditions")
@@ -44,7 +44,7 @@ pub(crate) fn pod(of: &Subject<'_>) -> Vec<Value> {
         sum.last = sidecars.last;
         main(status, &mut sum);
     }
-    if of.deleting() {
+    if subject.deleting() {
         if status.text("reason") == "NodeLost" {
             "Unknown".clone_into(&mut sum.reason);
         } else if !matches!(status.text("phase"), "Failed" | "Succeeded") {
@@ -52,18 +52,18 @@ pub(crate) fn pod(of: &Subject<'_>) -> Vec<Value> {
         }
     }
     let restarts = match sum.last {
-        Some(last) if sum.restarts != 0 => format!("{} ({} ago)", sum.restarts, of.ago(last)),
+        Some(last) if sum.restarts != 0 => format!("{} ({} ago)", sum.restarts, subject.ago(last)),
         _ => sum.restarts.to_string(),
     };
     let all = spec.list("containers").len() + spec.list("initContainers").iter().filter(|c| restartable(c)).count();
     // `Convert_v1_PodStatus_To_core_PodStatus`: where the two fields differ, the older one counts.
     let ip = or(status.text("podIP"), status.list("podIPs").first().map_or("", |ip| ip.text("ip")));
     cells![
-        of.name(),
+        subject.name(),
         format!("{}/{all}", sum.ready),
         sum.reason,
         restarts,
-        of.age(),
+        subject.age(),
         or(ip, "<none>"),
         or(spec.text("nodeName"), "<none>"),
         or(status.text("nominatedNodeName"), "<none>"),
@@ -72,8 +72,8 @@ pub(crate) fn pod(of: &Subject<'_>) -> Vec<Value> {
 }
 
 /// `podSuccessConditions` and `podFailedConditions`.
-pub(crate) fn conditions(of: &Subject<'_>) -> Vec<Value> {
-    let (reason, message) = match of.status().text("phase") {
+pub(crate) fn conditions(subject: &Subject<'_>) -> Vec<Value> {
+    let (reason, message) = match subject.status().text("phase") {
         "Succeeded" => ("Succeeded", "The pod has completed successfully."),
         "Failed" => ("Failed", "The pod failed."),
         _ => return Vec::new(),

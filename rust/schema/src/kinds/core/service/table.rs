@@ -9,17 +9,17 @@ use hydrofoil_rules::table::{Subject, cells, selector};
 use hydrofoil_types::read::Read;
 
 /// `printService`.
-pub(super) fn service(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
+pub(super) fn service(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
     let address = spec.list("clusterIPs").first().map_or("<none>", |ip| ip.as_str().unwrap_or(""));
     let ports = ports(spec.list("ports"));
     cells![
-        of.name(),
+        subject.name(),
         spec.text("type"),
         address,
-        external(of),
+        external(subject),
         or(&ports, "<none>"),
-        of.age(),
+        subject.age(),
         selector::labels(spec, "selector"),
     ]
 }
@@ -36,17 +36,17 @@ fn ports(list: &[Value]) -> String {
 }
 
 /// `getServiceExternalIP`.
-fn external(of: &Subject<'_>) -> String {
-    let given = of.spec().list("externalIPs");
-    match of.spec().text("type") {
+fn external(subject: &Subject<'_>) -> String {
+    let given = subject.spec().list("externalIPs");
+    match subject.spec().text("type") {
         "ClusterIP" | "NodePort" if given.is_empty() => "<none>".to_owned(),
         "ClusterIP" | "NodePort" => join(given, ","),
-        "LoadBalancer" => match (balancer(of.status()), given) {
+        "LoadBalancer" => match (balancer(subject.status()), given) {
             (made, []) => or(&made, "<pending>").to_owned(),
             (made, given) if made.is_empty() => join(given, ","),
             (made, given) => format!("{made},{}", join(given, ",")),
         },
-        "ExternalName" => of.spec().text("externalName").to_owned(),
+        "ExternalName" => subject.spec().text("externalName").to_owned(),
         _ => "<unknown>".to_owned(),
     }
 }

@@ -90,9 +90,9 @@ fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `printResourceClaim`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let status = of.status();
-    let state = match (of.deleting(), status.has("allocation"), !status.list("reservedFor").is_empty()) {
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let status = subject.status();
+    let state = match (subject.deleting(), status.has("allocation"), !status.list("reservedFor").is_empty()) {
         (false, false, _) => "pending",
         (true, false, _) => "deleted",
         (false, true, false) => "allocated",
@@ -100,5 +100,5 @@ fn row(of: &Subject<'_>) -> Vec<Value> {
         (true, true, false) => "deleted,allocated",
         (true, true, true) => "deleted,allocated,reserved",
     };
-    cells![of.name(), state, of.age()]
+    cells![subject.name(), state, subject.age()]
 }

@@ -66,7 +66,7 @@ fn warn(object: &Value, out: &mut Vec<String>) {
 }
 
 /// `printResourceSlice`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
-    let spec = of.spec();
-    cells![of.name(), spec.text("nodeName"), spec.text("driver"), spec.field("pool").text("name"), of.age()]
+fn row(subject: &Subject<'_>) -> Vec<Value> {
+    let spec = subject.spec();
+    cells![subject.name(), spec.text("nodeName"), spec.text("driver"), spec.field("pool").text("name"), subject.age()]
 }

@@ -6,21 +6,17 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint rust-checks rust-lint py-lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
 
-RUST_CHECKS := rust-lint rust-test
-CHECKS := build py-lint types py-test
+CHECKS := build lint types rust-test py-test
 
-test: build lint types rust-test py-test ## Every check and every test (LOOP=both: each test of a server on both event loops)
+test: $(CHECKS) ## Every check and every test (LOOP=both: each test of a server on both event loops)
 
-checks: # The parts of `test` that need the package, for those that time each
+checks: # The parts of `test`, for those that time each
 	@echo $(CHECKS)
-
-rust-checks: # Those that do not: they may run beside its build
-	@echo $(RUST_CHECKS)
 
 build: $(VENV)/.built ## The release extension, in place
 
@@ -47,20 +43,16 @@ endif
 dev: $(VENV)/.installed ## The extension of the inner loop, in place: compiled in seconds, slower than the released one
 	@# It is not what `make test` tests: that builds anew.
 	rm -f $(VENV)/.built python/hydrofoil/_native*.so
-	CARGO_INCREMENTAL=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile quick --quiet --locked
+	CARGO_INCREMENTAL=1 PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile quick --quiet --locked
 
 fmt: $(VENV)/.installed ## Format everything
 	cargo fmt --all
 	$(VENV)/bin/ruff format $(PYTHON)
 	$(VENV)/bin/ruff check --fix $(PYTHON)
 
-lint: rust-lint py-lint ## Format, style, layers
-
-rust-lint:
+lint: $(VENV)/.installed ## Format, style, layers
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-
-py-lint: $(VENV)/.installed
 	$(VENV)/bin/ruff format --check $(PYTHON)
 	$(VENV)/bin/ruff check $(PYTHON)
 	PYTHONPATH=python $(VENV)/bin/lint-imports

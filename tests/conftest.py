@@ -22,7 +22,6 @@ from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
 from tests.etcd import Etcd
 from tests.loops import OPTIONS, Factory, loops
-from tests.order import spread
 from tests.times import layers, table
 from tests.turns import Turns, short_turns
 
@@ -132,13 +131,8 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
-WAITING = {f"tests/conformance/test_{name}.py" for name in ("audit", "consistency", "scenarios", "secured", "settings")}
-"""Tests of processes that wait for these most of their time."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order tests; skip what needs an absent program by its name, which is a failure in CI."""
-    items[:] = spread(items, lambda item: item.nodeid.partition("::")[0], lambda module: module in WAITING)
+    """Skips what needs an absent program by its name; in CI that is a failure."""
     for item in items:
         for mark in item.iter_markers("program"):
             name = mark.args[0]

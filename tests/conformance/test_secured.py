@@ -14,7 +14,7 @@ TIMEOUT = 400
 SCENARIOS = expectations("secured")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the keys, certificates and configurations of the scenarios."""
     folder = tmp_path_factory.mktemp("keys")

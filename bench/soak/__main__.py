@@ -73,7 +73,7 @@ async def settled(soak: Soak, watchers: list[Watcher], writers: list[Writer]) ->
         await asyncio.sleep(0.1)
     for watcher, expected in left:
         differences = sorted(watcher.held.items() ^ expected.items())
-        soak.fail(f"{watcher.path}?{watcher.selector}: {len(differences)} differences, {differences[:3]}, {watcher}")
+        soak.fail(f"{watcher}: {len(differences)} differences, {differences[:3]}")
     soak.counts["objects"] = len(fresh)
 
 

@@ -31,10 +31,10 @@ class Watcher:
         self.selector = f"shard={self.shard}" if self.shard else "shard"
 
     def __repr__(self) -> str:
-        """Say how it follows, and how far it is."""
+        """Say what it follows and how, and how far it is."""
         how = "initial events" if self.initial_events else "a list"
         what = "metadata" if self.metadata_only else "objects"
-        return f"{what} from {how}, at version {self.version or 'none'}"
+        return f"{self.path}?{self.selector} ({what} from {how}, at version {self.version or 'none'})"
 
     def expected(self, fresh: View, shards: dict[Key, str]) -> View:
         """Return the selected part of a fresh list."""
@@ -137,6 +137,6 @@ async def following(watchers: list[Watcher]) -> AsyncIterator[None]:
     finally:
         for task, watcher in zip(tasks, watchers, strict=True):
             if task.done():
-                watcher.soak.fail(f"{watcher.path}?{watcher.selector}: {task.exception()!r}")
+                watcher.soak.fail(f"{watcher}: {task.exception()!r}")
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -136,7 +136,8 @@ class Served:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for entry in self._entries.values():
+        # A definition may still come or go while one of them closes.
+        for entry in list(self._entries.values()):
             if entry.webhook is not None:
                 await entry.webhook.close()
 

@@ -123,10 +123,7 @@ class Hub:
         end = stopwatch() + self._share.left
         # A watcher woken meanwhile has a later turn.
         for _ in range(len(waiting)):
-            token = waiting.popleft()
-            if token not in self._streams:
-                continue
-            self.serve(token)
+            self.serve(waiting.popleft())
             if stopwatch() > end:
                 break
         if waiting:

@@ -176,7 +176,9 @@ class Queue:
                 seconds = stopwatch() - self._begun.pop(key)
                 if completion is not None and not completion.done():
                     completion.cancel()
+                self._activity.keys += 1
                 self.leave(key, done=done)
+                self._note()
                 self.counts.took.observe(seconds)
             await pacer.pause()
         if (worker := asyncio.current_task()) is not None:
@@ -188,11 +190,9 @@ class Queue:
 
     def leave(self, key: Key, *, done: bool) -> None:
         """End the work on a key, which is processed again later if it is not done."""
-        self._activity.keys += 1
         if not done and not self._closed and key not in self._timers:
             self.counts.repeated += 1
             self._timers[key] = self._clock.machine.later(self._retry, lambda: self._again(key))
-        self._note()
 
     def _again(self, key: Key) -> None:
         self._timers.pop(key, None)

@@ -126,14 +126,12 @@ class WorkQueue(Queue):
 
     def leave(self, key: Key, *, done: bool) -> None:
         """End the work on a key: one that was put meanwhile waits from now on."""
-        self._activity.keys += 1
         if done:
             self.forget(key)
         else:
             self.retry(key)
         if key in self._waiting and not self._closed:
             self._place(key, self._priorities.pop(key, NORMAL))
-        self._note()
 
     async def close(self) -> None:
         """Stop the work; waiting callers are cancelled."""

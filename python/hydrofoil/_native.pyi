@@ -9,6 +9,7 @@ __all__ = [
     "ENVELOPE_TAIL",
     "LARGE",
     "ApplyConflictError",
+    "AuditIds",
     "AuditLines",
     "AuditRecord",
     "Catalog",
@@ -45,6 +46,8 @@ __all__ = [
     "Local",
     "Logins",
     "LoopTurns",
+    "Memo",
+    "Memos",
     "MissingError",
     "ObjectMeta",
     "PanicException",
@@ -902,6 +905,12 @@ class Logins:
     def presented(self, header: str) -> Any:
         """Return the login of the token in an Authorization header of the usual form; None for any other."""
 
+    def presented_life(self, header: str) -> tuple[int, int] | None:
+        """Return from when until when such a login is kept, in nanoseconds since 1970, without counting a use."""
+
+    def count(self, times: int) -> None:
+        """Count logins that were found by other means."""
+
     def get(self, key: bytes) -> Any:
         """Return a login."""
 
@@ -930,6 +939,76 @@ class KnownHeads:
 
     def keep(self, data: bytes, value: object) -> bool:
         """Keep a value for the header lines of one whole request, if they are few; report whether it is one."""
+
+@final
+class AuditIds:
+    """The ids of requests that came without one: a prefix and a number."""
+
+    def __new__(cls, prefix: str) -> AuditIds: ...
+    def take(self) -> str:
+        """Return the next id."""
+
+@final
+class Memo:
+    """What was decided about a request for an object; it holds for those of the same client for objects beside it."""
+
+    def __new__(
+        cls,
+        shard: Shard,
+        resource: ResourceType,
+        namespace: str,
+        form: str,
+        head: bytes,
+        audit_id: str,
+        holds: tuple[int, int],
+        queues: Queues,
+        flow: Flow,
+        seconds: Histogram,
+        sizes: Histogram,
+    ) -> Memo:
+        """Take the objects and their form, the status line and the header lines with their id, from when until when all
+        of it holds in nanoseconds since 1970, the seats, and what counts durations in seconds and sizes in bytes.
+
+        Raise ValueError if the id is not in the lines exactly once.
+        """
+
+    @property
+    def seconds(self) -> Histogram:
+        """Return what counts the durations of its answers."""
+
+    @property
+    def sizes(self) -> Histogram:
+        """Return what counts the sizes of their bodies."""
+
+    def take_answers(self) -> int:
+        """Return the number of answers that it gave since the last call."""
+
+@final
+class Memos:
+    """Memos by the identity of a client, header lines, path up to the name, and query: all are compared whole."""
+
+    def __new__(cls, clock: Clock, ids: AuditIds) -> Memos: ...
+    def answer(self, identity: int, data: bytes) -> bytes | None:
+        """Return the answer to a whole request; None without a memo, empty if the request has to go the long way.
+
+        It has taken its seats, and is counted.
+        """
+
+    def keep(self, identity: int, data: bytes, memo: Memo, generation: int) -> list[Memo]:
+        """Keep a memo for requests like one, unless all were dropped since a generation; return those it replaces."""
+
+    def clear(self) -> list[Memo]:
+        """Drop and return all memos; the next generation begins."""
+
+    def rest_on(self, watchers: tuple[Watcher, ...]) -> None:
+        """Give no answer while one of these watchers has changes."""
+
+    @property
+    def generation(self) -> int:
+        """Return how often all memos were dropped."""
+
+    def memos(self) -> list[Memo]:
+        """Return all memos."""
 
 @final
 class RequestClock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, ItemsView, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from msgspec import Struct, field
@@ -180,11 +180,29 @@ class Annotated(Protocol):
         """Add an annotation; the first value of a key stays."""
 
 
+class StandingVerdict(NamedTuple):
+    """The decision on many requests."""
+
+    allowed: bool
+    """Whether they are allowed; else there is no opinion on any of them."""
+    counts: Sequence[Callable[[int], None]] = ()
+    """What counts so many more of such decisions."""
+
+
+ALWAYS = StandingVerdict(allowed=True)
+
+
 class Authorizer(Protocol):
     """Decide on requests of users."""
 
     def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         """Return the decision on a request; an awaitable only if it has to wait."""
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        """Return the decision on all requests that differ from one in the name of an object only, until a role changes.
+
+        None if one of them may be decided otherwise, or if none is allowed.
+        """
 
     def rules(self, user: User, namespace: str) -> Rules | Awaitable[Rules]:
         """Return the rules of a user in a namespace, as far as they can be listed."""
@@ -209,6 +227,10 @@ class AlwaysAllow:
     def authorize(self, user: User, info: RequestInfo) -> Verdict:
         """Return the same for every request."""
         return ALLOWED
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict:
+        """Return the same for every request."""
+        return ALWAYS
 
     def rules(self, user: User, namespace: str) -> Rules:
         """Return one rule for everything."""

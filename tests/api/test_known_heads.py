@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import re
 from collections.abc import AsyncIterator, Iterator
 
 import orjson
@@ -15,12 +13,12 @@ from hydrofoil.endpoints import connection as module
 from hydrofoil.endpoints.known_heads import KnownHeads
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.clients import Client, dial
 from tests.api.hooks import MAPS, MUTATING, Hook, hooking
-from tests.api.secure import port_of, serving
+from tests.api.secure import serving
 from tests.api.services import Certificate, certificate
 
 __all__ = ["certificate"]
-VARIES = re.compile(rb"(Audit-Id|Date): [^\r]*|[0-9a-f]{8}(-[0-9a-f]{4,12}){4}|\d{4}-\d\d-\d\dT[^\"]*|\d{6,}")
 
 
 class Parsed:
@@ -51,37 +49,6 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parsed]:
 async def server() -> AsyncIterator[Server]:
     async with serving(Config(port=0, controllers="")) as found:
         yield found
-
-
-class Client:
-    """One connection."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader, self.writer = reader, writer
-
-    async def close(self) -> None:
-        self.writer.close()
-        with contextlib.suppress(OSError):
-            await self.writer.wait_closed()
-
-    def send(self, line: str, *headers: str, body: bytes | None = None) -> None:
-        length = [] if body is None else [f"Content-Length: {len(body)}"]
-        head = "\r\n".join((f"{line} HTTP/1.1", "Host: localhost", *headers, *length, "", ""))
-        self.writer.write(head.encode() + (body or b""))
-
-    async def answer(self) -> tuple[bytes, bytes]:
-        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 10)
-        length = re.search(rb"Content-Length: (\d+)", head)
-        return head, await self.reader.readexactly(int(length[1]) if length else 0)
-
-    async def ask(self, line: str, *headers: str, body: bytes | None = None) -> bytes:
-        """Return the answer without what differs between two."""
-        self.send(line, *headers, body=body)
-        return VARIES.sub(b"", b"".join(await self.answer()))
-
-
-async def dial(server: Server) -> Client:
-    return Client(*await asyncio.open_connection("127.0.0.1", port_of(server)))
 
 
 @pytest.fixture

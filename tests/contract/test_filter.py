@@ -32,7 +32,7 @@ def filters(places: InFlight | None = None, more: Mapping[Place, Filter] | None 
     metrics = Metrics()
     return {
         Place.RECOVERY: recover,
-        Place.REQUEST_INFO: request_info(Chance()),
+        Place.REQUEST_INFO: request_info(lambda: Chance().uid()),
         Place.DEADLINE: deadline(60.0, metrics.terminated),
         Place.AUTHENTICATION: authentication(lambda _: ADMIN, None, metrics.attempts),
         Place.IMPERSONATION: impersonation(Impersonation(ALWAYS_ALLOW)),

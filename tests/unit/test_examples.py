@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from hydrofoil.admission.plugin import Plugin
+from hydrofoil.apis.catalog import Catalog
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.server.part import Part
 from hydrofoil.storage.log import Log
@@ -16,6 +17,8 @@ from hydrofoil.watch.follow import State
 
 @pytest.mark.parametrize("kind", [Log, Part, Plugin, State, Strategy])
 def test_an_example_runs(kind: type) -> None:
+    # The data of types is read once a process, no loop may wait for a file, and the order of examples is chance.
+    Catalog()
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner()
     (example,) = finder.find(kind, kind.__name__, globs=dict(vars(sys.modules[kind.__module__])))
     assert example.examples

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
 
 from hydrofoil import engine
-from hydrofoil.authentication.login import Login, Rejected
+from hydrofoil.authentication.login import Login, Rejected, StandingLogin
 from hydrofoil.clock import Clock
 from hydrofoil.counting import Histogram
 from hydrofoil.engine import certificate_end
@@ -149,6 +150,17 @@ class ClientCertificates:
     def _forget(self) -> None:
         self._lives = self.lives()
         self._kept.clear()
+
+    def standing(self, chain: Sequence[bytes]) -> StandingLogin | None:
+        """Return how long the login of a chain that was just verified is good without being verified again."""
+        kept = self._kept.get(tuple(chain))
+        if kept is None or kept.login is None:
+            return None
+        holds = int(kept.at * 1e9), int((kept.at + SECONDS) * 1e9)
+        return StandingLogin(holds, () if kept.left is None else (partial(self._count, kept.left),))
+
+    def _count(self, left: float, requests: int) -> None:
+        self._lives.observe(left, requests)
 
     def authenticate(self, request: Incoming) -> Login | None:
         """Return the login of a certificate; None without one, or if it has no name. Raise Rejected."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -18,6 +18,18 @@ class Login(Struct, frozen=True):
     """The audiences of the request that the credential is good for; empty where it has none of its own."""
     warnings: tuple[str, ...] = ()
     """Warnings for the client, with each request that the login answers."""
+
+
+class StandingLogin(NamedTuple):
+    """A login that later requests of the same client have as well."""
+
+    holds: tuple[int, int]
+    """From when until when, in nanoseconds since 1970."""
+    counts: Sequence[Callable[[int], None]] = ()
+    """What counts so many further uses."""
+
+
+FOREVER = StandingLogin((-(1 << 63), (1 << 63) - 1))
 
 
 class Rejected(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.checks import check
 from hydrofoil.authentication.client_certificates import BUCKETS, Authorities, ClientCertificates
 from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
-from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
+from hydrofoil.authentication.login import FOREVER, Login, Rejected, RequestAuthenticator, StandingLogin
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.authentication.published import Published
 from hydrofoil.authentication.static_tokens import load
@@ -55,6 +55,7 @@ class Conditions:
         """Follow the flag, `enabled`, unless the configuration has a part for it."""
         self.enabled = enabled if said is None else said.enabled
         self._paths = frozenset(said.paths) if said is not None else frozenset()
+        self.allows_every_path = self.enabled and not self._paths
 
     def allows(self, path: str) -> bool:
         """Report whether an anonymous request may have a decoded path; method and query do not matter."""
@@ -92,12 +93,14 @@ class Authentication:
         trusted: bytes = b"",
         guests: Guests | None = None,
         knows_all: bool = False,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         """Without `secured` every request is the admin's, except those with a token of a service account.
 
         `issuer` is the URL of this server, in tokens where flags name no issuer. `trusted` are further authorities of
         client certificates, in PEM, and `guests` users that a test made.
         `knows_all`: a request without credentials is refused, whatever flags and configuration allow.
+        `changed` is called when logins of before may no longer be accepted.
         """
         self.secured = secured
         self.issuers = tuple(options.service_account_issuers) or (issuer,)
@@ -126,6 +129,7 @@ class Authentication:
         self._strict = guests is not None and guests.strict
         """Whether an unknown token is refused where a request needs none."""
         self._knows_all = knows_all
+        self._changed = changed
         if guests is not None:
             self._tokens.known.append(Known(guests))
 
@@ -137,6 +141,24 @@ class Authentication:
     def forget(self) -> None:
         """Look at every token anew: the objects that logins rest on are those of another state."""
         self._tokens.forget()
+        self._changed()
+
+    def standing(self, request: Incoming) -> StandingLogin | None:
+        """Return how long later requests of a client have the login that `login` just returned for one of them.
+
+        None if another of them may have another login, or loses headers by it.
+        """
+        value = request.headers.get(AUTHORIZATION, "")
+        if not self.secured:
+            return None if value.count(".") == 2 or self._strict else FOREVER
+        if self._proxied is not None:
+            return None
+        if request.certificates:
+            return None if self._clients is None else self._clients.standing(request.certificates)
+        if value:
+            life = self._tokens.presented_life(value)
+            return None if life is None else StandingLogin(life, (self._tokens.count_hits,))
+        return FOREVER if self._nameless.allows_every_path and not is_websocket(request.headers) else None
 
     def login(self, request: Incoming) -> User | Awaitable[User]:
         """Return the user of a request; an awaitable only if it has to wait. Raise ApiError 401.
@@ -273,6 +295,7 @@ class Authentication:
         if options.client_ca_file or self._trusted:
             clients = Authorities(options.client_ca_file, self._files, self._trusted)
             self._clients = ClientCertificates(clients, self._clock)
+            clients.on_change(self._changed)
             self._by_request.append(self._clients)
         if clients is not None or proxies is not None:
             self._published = Published(options, clients, proxies, self._registry, self._clock)
@@ -314,7 +337,7 @@ class Authentication:
             await asyncio.to_thread(import_module, "hydrofoil.authentication.jwt.build")
             from hydrofoil.authentication.jwt.build import JwtTokens
 
-            jwt = self._jwt = JwtTokens(options, self.issuers, self._clock, self._files, self._tokens.forget)
+            jwt = self._jwt = JwtTokens(options, self.issuers, self._clock, self._files, self.forget)
             await jwt.start()
             found.append(Known(jwt))
             if jwt.anonymous is not None:

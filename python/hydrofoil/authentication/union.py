@@ -42,6 +42,10 @@ class Tokens:
         """Those of the logins here, and of the answers that a webhook gave before."""
         self.presented: Callable[[str], Login | None] = self._logins.presented
         """Return the login of a header with a token that was accepted a moment ago."""
+        self.presented_life: Callable[[str], tuple[int, int] | None] = self._logins.presented_life
+        """Return from when until when that is kept, in nanoseconds since 1970."""
+        self.count_hits: Callable[[int], None] = self._logins.count
+        """Count uses of kept logins that were found by other means."""
 
     def kept(self, token: str) -> Login | None:
         """Return the login of a token for this server if it was accepted a moment ago."""

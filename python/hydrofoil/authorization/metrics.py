@@ -9,7 +9,7 @@ from prometheus_client import Counter as Count
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.request import Authorizer, RequestInfo, User, Verdict
+from hydrofoil.request import Authorizer, RequestInfo, StandingVerdict, User, Verdict
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _BRIEF = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
@@ -23,6 +23,10 @@ class Tally:
 
     def __init__(self) -> None:
         self.allowed = self.denied = 0
+
+    def allow(self, times: int) -> None:
+        """Count requests that were allowed."""
+        self.allowed += times
 
 
 class Metrics(Collector):
@@ -106,10 +110,11 @@ class Metrics(Collector):
 class Counted:
     """An authorizer whose final decisions are counted (`InstrumentedAuthorizer`)."""
 
-    __slots__ = ("_authorize", "_tally", "rules")
+    __slots__ = ("_authorize", "_standing", "_tally", "rules")
 
     def __init__(self, authorizer: Authorizer, kind: str, name: str, metrics: Metrics) -> None:
         self._authorize = authorizer.authorize
+        self._standing = authorizer.standing
         self.rules = authorizer.rules
         self._tally = metrics.tallies.setdefault((name, kind), Tally())
 
@@ -117,6 +122,13 @@ class Counted:
         """Return the decision of the authorizer."""
         verdict = self._authorize(user, info)
         return self._count(verdict) if isinstance(verdict, Verdict) else self._waiting(verdict)
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        """Return that of the authorizer, with its count."""
+        found = self._standing(user, info)
+        if found is None or not found.allowed:
+            return found
+        return StandingVerdict(allowed=True, counts=(*found.counts, self._tally.allow))
 
     async def _waiting(self, waits: Awaitable[Verdict]) -> Verdict:
         return self._count(await waits)

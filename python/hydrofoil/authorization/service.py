@@ -45,13 +45,15 @@ class Authorization:
         *,
         secured: bool,
         distinguishes: bool = False,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
         """`secured`: the default mode is RBAC instead of AlwaysAllow. Raise ValueError with one line.
 
         `distinguishes`: where every caller may do everything, only administrators do so; others have what roles allow
-        them.
+        them. `changed` is called when a file has named other authorizers.
         """
         check(options)
+        self._changed = changed
         self._registry = registry
         self._hub = hub
         self._clock = clock
@@ -127,6 +129,7 @@ class Authorization:
         def took_effect(authorizers: Sequence[Authorizer]) -> None:
             assert isinstance(self.authorizer, Union), "a file always makes one"
             self.authorizer.authorizers = tuple(authorizers)
+            self._changed()
 
         found = Configuration(path, Lasting(self.factories), self._clock, self.metrics, took_effect)
         self.configuration = found
@@ -137,6 +140,11 @@ class Authorization:
     def open(self) -> bool:
         """Report whether every caller may do everything, so that no filter asks."""
         return self.authorizer is ALWAYS_ALLOW
+
+    def rests_on(self) -> Sequence[Followed[Any]]:
+        """Return the states with which standing decisions change; a file may name roles later."""
+        named = "RBAC" in self.modes or self._options.authorization_config
+        return self.rbac.followed() if named else ()
 
     @property
     def reconciles(self) -> bool:

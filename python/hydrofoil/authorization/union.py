@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 
 from hydrofoil import errors
-from hydrofoil.request import ALLOWED, Authorizer, RequestInfo, Rules, User, Verdict
+from hydrofoil.request import ALLOWED, ALWAYS, Authorizer, RequestInfo, Rules, StandingVerdict, User, Verdict
 
 MASTERS = "system:masters"
 """The group that may do everything, in front of all authorizers (`NewPrivilegedGroups`)."""
@@ -18,6 +18,9 @@ class AlwaysDeny:
     def authorize(self, user: User, info: RequestInfo) -> Verdict:
         """Return the same for every request."""
         return FORBIDDEN
+
+    def standing(self, user: User, info: RequestInfo) -> None:
+        """Return None: nothing is allowed."""
 
     def rules(self, user: User, namespace: str) -> Rules:
         """Return no rules."""
@@ -47,6 +50,16 @@ class Union:
                 return verdict
             gathered.append(verdict)
         return join_verdicts(gathered)
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        """Return the decision of the first authorizer that has an opinion, as long as that is known of those before."""
+        if MASTERS in user.groups:
+            return ALWAYS
+        for authorizer in self.authorizers:
+            verdict = authorizer.standing(user, info)
+            if verdict is None or verdict.allowed:
+                return verdict
+        return None
 
     @staticmethod
     async def _rest(

@@ -97,6 +97,9 @@ class Webhook:
         """Return no rules: a webhook cannot list them."""
         return Rules(incomplete=True, error="webhook authorizer does not support user rule resolution")
 
+    def standing(self, user: User, info: RequestInfo) -> None:
+        """Return None: another process decides."""
+
     def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         """Return the decision on a request; an awaitable only where the webhook must be asked."""
         review = reviews.spec(user, info)

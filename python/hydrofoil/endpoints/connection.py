@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import resource
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
@@ -21,11 +20,13 @@ from aiohttp.http_writer import HttpVersion11
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
 
-from hydrofoil.complaints import Complaint
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import MemoDraft
+from hydrofoil.endpoints.descriptors import warn_of_descriptors
 from hydrofoil.endpoints.eager import EagerTask
-from hydrofoil.endpoints.framing import continues, origin_form, refusal
+from hydrofoil.endpoints.framing import continues, origin_form, plain_refusal, refusal
 from hydrofoil.endpoints.known_heads import KnownHeads
+from hydrofoil.endpoints.memos import Memos
 from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
@@ -72,21 +73,7 @@ BEHIND = 64 * 1024
 """The bytes behind a request that waits from which on no more are read."""
 LINGER_SECONDS = 0.25
 """The time in which the rest of a head that is too large may arrive (net/http `rstAvoidanceDelay`)."""
-SCARCE = 32
-"""The least number of a descriptor at which the limit is looked at: few processes have one as low as that."""
-SPARE = 8
-"""The number of free descriptors at which a line is written."""
-DESCRIPTORS = Complaint("descriptors are nearly used up, further connections will be reset: {} (ulimit -n)")
 received = web.RequestHandler.data_received
-
-
-def warn_of_descriptors(number: int) -> None:
-    """Write a line when a connection has one of the last descriptors of this process: the next have none.
-
-    The least free number is taken, and uvloop resets connections for which there is none, without a word.
-    """
-    if number >= SCARCE and number >= (most := resource.getrlimit(resource.RLIMIT_NOFILE)[0]) - SPARE:
-        DESCRIPTORS.say(f"{number + 1} of {most}")
 
 
 class Refused(HttpProcessingError):
@@ -115,9 +102,13 @@ class Connection(web.RequestHandler):
         "expected",
         "head_limit",
         "header_timeout",
+        "identity",
         "known_heads",
+        "memo",
+        "memos",
         "own_host",
         "reads",
+        "requests_waiting",
     )
     address: str
     """The address of the client; empty without one."""
@@ -141,6 +132,14 @@ class Connection(web.RequestHandler):
     """What answers requests."""
     known_heads: KnownHeads | None
     """The heads of all clients; None if each is parsed (`--request-memos`), or heads have a smaller limit."""
+    memos: Memos | None
+    """What was decided about requests like one before; None without."""
+    memo: MemoDraft | None
+    """The begin of a memo of the present request."""
+    identity: int
+    """The number of the client, by its certificates; 0: none, its requests have no memos."""
+    requests_waiting: Collection[object]
+    """The requests of all connections that wait for a turn."""
     _wire: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -161,7 +160,11 @@ class Connection(web.RequestHandler):
         self.certificates = transport.get_extra_info("peer_certificates") or ()
         peer = transport.get_extra_info("peername") or ""
         self.address = str(peer[0] if isinstance(peer, list | tuple) else peer)
-        if transport.get_extra_info("hydrofoil.memory"):
+        self.memo = None
+        memory = transport.get_extra_info("hydrofoil.memory")
+        # Requests of the server itself have rights of their own.
+        self.identity = 0 if memory or self.memos is None else self.memos.identify(self.certificates)
+        if memory:
             # No web page reaches it.
             self.own_host = ""
         elif (used := transport.get_extra_info("socket")) is not None:
@@ -205,10 +208,17 @@ class Connection(web.RequestHandler):
 
     def _answer_known(self, data: bytes) -> bool:
         """Answer a whole request whose head is known, without the parser; report whether it is one."""
-        heads = self.known_heads
+        heads, memos = self.known_heads, self.memos
         if heads is None:
             return False
+        answer = None
         try:
+            # A client that does not read, and requests that wait for a turn, are left to the chain.
+            if self.identity and memos is not None and not self.requests_waiting and not self.writing_paused:
+                if answer := memos.answer(self.identity, data):
+                    self._wire.write(answer)
+                    self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+                    return True
             request = heads.request(self, data)
         except FAULTS:
             # The parser reads what cannot be looked up.
@@ -217,6 +227,8 @@ class Connection(web.RequestHandler):
         if request is None:
             self._whole = data
             return False
+        if answer is None and self.identity and memos is not None:
+            self.memo = memos.begin(self.identity, data)
         self.expected = None
         task = EagerTask(self.answer(cast(web.BaseRequest, request)), self._loop)
         try:
@@ -444,13 +456,6 @@ class Connection(web.RequestHandler):
         return answer
 
 
-def plain_refusal(status: int, text: str) -> bytes:
-    """Return the answer to a malformed request, as `conn.serve` of net/http writes it."""
-    line = text if text.startswith(f"{status} ") and status != 403 else f"{status} {HTTPStatus(status).phrase}"
-    head = b"Content-Type: text/plain; charset=utf-8\r\nConnection: close"
-    return b"HTTP/1.1 %s\r\n%s\r\n\r\n%s" % (line.encode(), head, text.encode())
-
-
 class Connections(web.Server):
     """Make a `Connection` for every client."""
 
@@ -477,6 +482,7 @@ class Connections(web.Server):
         self.accepted_hosts = accepted_hosts
         self._wire = wire
         self._known_heads = KnownHeads() if memos and head_limit >= HEAD else None
+        self._memos = None if self._known_heads is None else wire.memos
         self._reads = current_turn().reads
 
     def __call__(self) -> web.RequestHandler:
@@ -489,4 +495,6 @@ class Connections(web.Server):
         connection.reads = self._reads
         connection.answer = self._wire
         connection.known_heads = self._known_heads
+        connection.memos = self._memos
+        connection.requests_waiting = self._wire.waiting
         return connection

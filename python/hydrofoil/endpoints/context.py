@@ -20,6 +20,7 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
+from hydrofoil.engine import Flow, Queues
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.headers import USER_AGENT
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -37,6 +38,30 @@ LOG = logging.getLogger("hydrofoil")
 MAX_BODY = 3 * 1024 * 1024
 """The largest request body, in bytes."""
 NOBODY = RequestInfo("", "", "", resourceful=False)
+
+
+class MemoDraft:
+    """What is decided about a request for an object, for a memo of it (`endpoints/memos.py`)."""
+
+    __slots__ = ("authorized", "collection", "counts", "data", "flow", "generation", "holds", "identity", "queues")
+
+    def __init__(self, identity: int, data: bytes, generation: int) -> None:
+        self.identity = identity
+        self.data = data
+        """The whole request."""
+        self.generation = generation
+        """How often memos were ended before: one that rests on what has changed since is not kept."""
+        self.counts: list[Callable[[int], None]] = []
+        """What counts further requests of the kind."""
+        self.holds: tuple[int, int] | None = None
+        """From when until when the login holds, in nanoseconds since 1970; set by authentication."""
+        self.flow: Flow | None = None
+        """Set by priority and fairness, with the queues of the level."""
+        self.queues: Queues | None = None
+        self.authorized = False
+        """Whether the right holds for every name; set by authorization."""
+        self.collection: Collection | None = None
+        """The objects; set by the handler if an answer depends on nothing else."""
 
 
 class Parts:
@@ -120,6 +145,8 @@ class Context:
     """Whether the body is kept once it is read."""
     received = b""
     """The body, if it is kept."""
+    memo: MemoDraft | None = None
+    """What later requests may rest on; None once a step decides anew for each of them."""
     record: Record | None = None
     """The record in the journal of a test server."""
     allowed: float | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from aiohttp.http_writer import HttpVersion11
@@ -67,3 +68,10 @@ def origin_form(target: str) -> str:
         return target
     rest = target[found.end() :]
     return rest if rest.startswith("/") else f"/{rest}"
+
+
+def plain_refusal(status: int, text: str) -> bytes:
+    """Return the answer to a malformed request, as `conn.serve` of net/http writes it."""
+    line = text if text.startswith(f"{status} ") and status != 403 else f"{status} {HTTPStatus(status).phrase}"
+    head = b"Content-Type: text/plain; charset=utf-8\r\nConnection: close"
+    return b"HTTP/1.1 %s\r\n%s\r\n\r\n%s" % (line.encode(), head, text.encode())

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from aiohttp import web
 
+from hydrofoil.endpoints.context import MemoDraft
 from hydrofoil.endpoints.origin import FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.headers import EXPECT
@@ -26,19 +27,21 @@ PARSED_HEAD = 1 << 20
 class PlainConnection(web.RequestHandler):
     """A connection that knows its client, and when the client is behind."""
 
-    __slots__ = ("_ready", "_slow", "address", "certificates", "expected")
+    __slots__ = ("_ready", "_slow", "address", "certificates", "expected", "memo")
     address: str
     """The address of the client; empty without one."""
     certificates: Sequence[bytes]
     """The certificates that the client presented, in DER."""
     expected: str | None
     """None: aiohttp asks for the bodies of clients that wait for it."""
+    memo: MemoDraft | None
+    """None: each request passes the chain."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take the facts of the connection."""
         self._slow = False
         self._ready = asyncio.Event()
-        self.expected = None
+        self.expected = self.memo = None
         self.certificates = transport.get_extra_info("peer_certificates") or ()
         peer = transport.get_extra_info("peername") or ""
         self.address = str(peer[0] if isinstance(peer, list | tuple) else peer)

@@ -21,6 +21,7 @@ from hydrofoil.complaints import Complaint
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
 from hydrofoil.endpoints.line import Line
+from hydrofoil.endpoints.memos import Memos
 from hydrofoil.errors import FAULTS, timed_out
 from hydrofoil.headers import CONNECTION
 from hydrofoil.pace.arrivals import ArrivalPacer
@@ -127,7 +128,11 @@ KEPT, CLOSED = Done(keep_alive=True), Done(keep_alive=False)
 class Wire:
     """Answer requests by a chain, and write its answers."""
 
-    def __init__(self, handler: Handler, parts: Parts, arrivals: ArrivalPacer) -> None:
+    def __init__(self, handler: Handler, parts: Parts, arrivals: ArrivalPacer, memos: Memos | None = None) -> None:
+        """`memos` keeps what later requests may rest on; without it each passes the chain."""
+        self.memos = memos
+        self.waiting = arrivals.waiting
+        """The requests that wait for a turn: others begin behind them."""
         self._handler = handler
         self._parts = parts
         self._arrivals = arrivals
@@ -149,6 +154,8 @@ class Wire:
         context.remote = connection.address
         if certificates := connection.certificates:
             context.certificates = certificates
+        if (draft := connection.memo) is not None:
+            context.memo, connection.memo = draft, None
         asks = connection.expected and request.can_read_body and context.framed
         if asks:
             context.ask_for_body = connection.send_continue
@@ -169,6 +176,8 @@ class Wire:
                 # that is not waited for.
                 answer = replace(answer, close=True)
                 connection._lingering_time = 0.0
+            if context.memo is not None and self.memos is not None:
+                self.memos.keep(context, context.memo, answer)
             if answer.stream is None:
                 return await self._whole(context, answer)
             return await self._stream(context, answer)

@@ -42,8 +42,11 @@ Kinds = dict[tuple[str, ...], Found]
 class Fairness:
     """The level of each request, and the seats of each level."""
 
-    def __init__(self, objects: Objects, hub: Hub, clock: Clock, total: int) -> None:
-        """`total` are the seats of the server."""
+    def __init__(
+        self, objects: Objects, hub: Hub, clock: Clock, total: int, rebuilt: Callable[[], None] = lambda: None
+    ) -> None:
+        """`total` are the seats of the server; `rebuilt` is called when requests may have another level or flow."""
+        self._rebuilt = rebuilt
         self.total = total
         self.clock = clock
         self._objects = objects
@@ -102,6 +105,7 @@ class Fairness:
             usable.setdefault(schema.name, schema)
         self.schemas = sorted(usable.values(), key=lambda s: (s.precedence, s.name))
         self._users.clear()
+        self._rebuilt()
         self.adjust(look=False)
         room = sum(config.queues * config.length for config in configs.values())
         self.dispatcher.native.limit(self.total, room)

@@ -14,6 +14,7 @@ from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.releases.release import Release
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Filter, Handler, Parts
+from hydrofoil.endpoints.memos import Memos
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire, cut
 from hydrofoil.files import Files
@@ -38,6 +39,7 @@ from hydrofoil.server.parts.documents import documents
 from hydrofoil.server.parts.front import front
 from hydrofoil.server.parts.kinds import kinds
 from hydrofoil.server.parts.limits import limits
+from hydrofoil.server.parts.memos import memos
 from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
@@ -126,10 +128,11 @@ class App:
         turns = None if fairness is None else fairness.dispatcher.native
         arrivals = ArrivalPacer(current_turn().request_clock, turns)
         route = Route(texts.answer, aggregation.route.handler, self._followed)
-        wire = Wire(chain(filters, route), parts, arrivals)
+        wire = Wire(chain(filters, route), parts, arrivals, core.memos)
         self.connections = add(front(core, wire, listener, certificates))
         one_by_one = controls is not None and controls.seeded
         self.manager = add(controllers(core, self.admission, aggregation, self.authentication, one_by_one=one_by_one))
+        add(memos(core, filters.keys(), authorization.rests_on, self._followed))
         # Last, as every part may name files that are read again.
         add(Part(feature=None, start=core.files.start, close=core.files.close))
 
@@ -193,6 +196,7 @@ def make_core(
     if hidden:
         deprecated.warn()
     registry = Registry(catalog, storage, clock, chance)
+    metrics = Metrics(BuildMetrics(version, release.gates, 0 if hidden else len(deprecated.HIDDEN)), hidden=hidden)
     return Core(
         config,
         site,
@@ -206,7 +210,8 @@ def make_core(
         registry,
         Files(clock),
         Services(catalog.find, registry.collection, config.service_endpoints),
-        Metrics(BuildMetrics(version, release.gates, 0 if hidden else len(deprecated.HIDDEN)), hidden=hidden),
+        metrics,
+        Memos(clock, chance, metrics.counts),
         version,
         guests,
     )

@@ -39,6 +39,22 @@ class Place(IntEnum):
     """Only what reaches a handler is counted here; refusals are counted by those that refuse."""
 
 
+MEMORABLE = frozenset(
+    (
+        Place.RECOVERY,
+        Place.REQUEST_INFO,
+        Place.DEADLINE,
+        Place.AUTHENTICATION,
+        Place.IMPERSONATION,
+        Place.LIMIT,
+        Place.AUTHORIZATION,
+        Place.METRICS,
+    )
+)
+"""The places whose filters say what later requests may rest on. A server with any other keeps no memos: its records,
+traces and faults need each request (`endpoints/memos.py`)."""
+
+
 def chain(filters: Mapping[Place, Filter], route: Handler) -> Handler:
     """Return the handler of every request."""
     return reduce(wrap, (filters[place] for place in sorted(filters, reverse=True)), route)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, generate_latest
@@ -13,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
+from hydrofoil.endpoints.memos import AnswerCounts
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.endpoints.watching import Watching
 from hydrofoil.headers import CONTENT_TYPE
@@ -164,6 +166,12 @@ class Metrics:
         if resource.deprecation and resource.deprecates(info.subresource):
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
+
+    def counts(self, context: Context) -> AnswerCounts:
+        """Return what counts requests like one that was answered, until the metrics are reset."""
+        assert context.served is not None, "only requests for resources are counted so"
+        found = self.requests.row(_labels(context, context.verb, context.served))
+        return AnswerCounts(partial(found.count, 200), found.seconds, found.sizes)
 
     def watching(self, context: Context, stream: Stream) -> Callable[[], None]:
         """Count a watch until the returned function is called."""

@@ -197,7 +197,7 @@ class ListenOptions(Options):
         "--request-memos",
         True,
         boolean,
-        "answer requests with header lines that were parsed before without the parser (default true)",
+        "answer requests like one before without parsing and deciding all anew (default true)",
         value="BOOL",
     )
     header_timeout: float = 32.0

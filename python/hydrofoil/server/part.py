@@ -12,6 +12,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Filter, Handler
+from hydrofoil.endpoints.memos import Memos
 from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
 from hydrofoil.registry.store import Registry
@@ -111,6 +112,7 @@ class Core(Struct, frozen=True):
     files: Files
     services: Services
     metrics: Metrics
+    memos: Memos
     version: Mapping[str, str]
     """The document of `/version`."""
     guests: Guests | None = None

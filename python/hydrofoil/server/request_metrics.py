@@ -33,6 +33,10 @@ class Row:
         self.seconds = Histogram(BUCKETS)
         self.sizes = Histogram(SIZES)
 
+    def count(self, code: int, times: int = 1) -> None:
+        """Count answers."""
+        self.codes[code] = self.codes.get(code, 0) + times
+
     def copy(self) -> Row:
         """Return the present state."""
         found = Row()
@@ -60,10 +64,15 @@ class Requests:
 
     def count(self, labels: tuple[str, ...], code: int) -> Row:
         """Count an answer and return the row of its kind; `labels` are those of LABELS."""
+        row = self.row(labels)
+        row.count(code)
+        return row
+
+    def row(self, labels: tuple[str, ...]) -> Row:
+        """Return the row of a kind of requests, until all counts are forgotten."""
         row = self._rows.get(labels)
         if row is None:
             row = self._rows[labels] = Row()
-        row.codes[code] = row.codes.get(code, 0) + 1
         return row
 
     def observe(self, labels: tuple[str, ...], code: int, seconds: float, size: int) -> None:

@@ -100,6 +100,11 @@ class Collection:
         """Done when the collection is followed; None once it is."""
 
     @property
+    def shard(self) -> Shard:
+        """Return the objects, for native code that reads them."""
+        return self._shard
+
+    @property
     def revision(self) -> int:
         """Return the revision of the view; comparable within the collection only."""
         return self._shard.revision

@@ -52,6 +52,15 @@ pub enum Start {
     Refused,
 }
 
+/// When a request began, and when it ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// The begin.
+    pub begun: f64,
+    /// The end.
+    pub ended: f64,
+}
+
 /// The seats and queues of a level.
 #[derive(Debug)]
 pub struct Level<T> {
@@ -119,6 +128,11 @@ impl<T> Level<T> {
         while self.queues.len() > count && self.queues.last().is_some_and(|last| !last.active()) {
             self.queues.pop();
         }
+    }
+
+    /// Report whether it has no limit.
+    pub fn is_exempt(&self) -> bool {
+        self.exempt
     }
 
     /// Return the seats at present.
@@ -212,6 +226,19 @@ impl<T> Level<T> {
         self.wait(ticket, number, seats, kinds, now);
         self.count(now);
         Start::Waits(ticket)
+    }
+
+    /// Run a request that has been answered already, from its begin to its end: if it need not have waited. Report
+    /// whether it ran; of one that did not, nothing is counted.
+    pub fn pass(&mut self, arrival: Arrival<T>, turn: &mut Turn, kinds: &mut Kinds, times: Times, room: Room) -> bool {
+        let free = self.exempt || (self.waiting == 0 && room == Room::Free && self.fits(arrival.work.most()));
+        if !free {
+            return false;
+        }
+        let Start::Runs(number) = self.start(arrival, room, turn, kinds, times.begun) else { return false };
+        self.finish(number, kinds, times.ended);
+        self.release(number, times.ended);
+        true
     }
 
     /// Run so many waiting requests at most while seats are free: the queue that ends first is next.

@@ -24,7 +24,7 @@ mod work;
 pub use counts::{Counts, Reason, Tally};
 pub use flow::Flow;
 pub use kinds::{Kind, Kinds};
-pub use level::{Arrival, Level, Start, Ticket};
+pub use level::{Arrival, Level, Start, Ticket, Times};
 pub use queue::Queue;
 pub use seats::Seats;
 pub use timing::Timing;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_fairness::{Arrival, Counts, Flow, Kind, Kinds, Level, Room, Slices, Start, Turn, Work};
+use hydrofoil_fairness::{Arrival, Counts, Flow, Kind, Kinds, Level, Room, Slices, Start, Times, Turn, Work};
 
 /// A level with everything around it, at a time that the test sets.
 struct Bench {
@@ -31,6 +31,12 @@ impl Bench {
 
     fn one(&mut self, flow: &Arc<Flow>) -> Start {
         self.begin(flow, Work::ONE, Room::Free)
+    }
+
+    fn pass(&mut self, flow: &Arc<Flow>, room: Room) -> bool {
+        let arrival = Arrival { flow: Arc::clone(flow), work: Work::ONE, kind: Kind::Read, of: 0 };
+        let times = Times { begun: self.now, ended: self.now + 0.5 };
+        self.level.pass(arrival, &mut self.turn, &mut self.kinds, times, room)
     }
 
     fn dispatch(&mut self) -> Vec<usize> {
@@ -66,6 +72,32 @@ fn an_exempt_level_has_no_limit() {
     }
     assert_eq!((b.level.executing, b.level.dispatched), (0, 100));
     f.counts.with(|counts| assert_eq!((counts.executing, counts.dispatched), (0, 100)));
+}
+
+#[test]
+fn a_request_that_need_not_wait_passes() {
+    let (mut b, f) = (Bench::new(1, 1, 10), flow(&[0]));
+    assert!(b.level.limit() == 1 && b.pass(&f, Room::Free) && !b.pass(&f, Room::Used));
+    let counted =
+        |b: &Bench| (b.level.executing, b.level.dispatched, b.level.waiting, b.level.rejected, b.level.seats.used);
+    assert_eq!(counted(&b), (0, 1, 0, 0, 0));
+    f.counts.with(|counts| {
+        assert_eq!((counts.executing, counts.dispatched, counts.seats), (0, 1, 0));
+        assert!((counts.regular.sum() - 0.5).abs() < f64::EPSILON);
+    });
+    // No seat is free; then another waits.
+    let first = b.one(&f);
+    assert!(!b.pass(&f, Room::Free));
+    let second = b.one(&f);
+    assert!(matches!(second, Start::Waits(_)) && !b.pass(&f, Room::Free));
+    assert_eq!(counted(&b), (1, 2, 1, 0, 1));
+    b.end(first);
+    b.dispatch();
+    b.end(second);
+    assert!(b.pass(&f, Room::Free));
+    b.level = Level::new(true, 0.0);
+    assert!(b.pass(&f, Room::Used) && b.level.is_exempt());
+    assert_eq!(counted(&b), (0, 1, 0, 0, 0));
 }
 
 #[test]

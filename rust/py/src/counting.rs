@@ -20,6 +20,13 @@ pub(crate) fn rule_durations() -> (Histogram, Histogram) {
     (custom::COMPILATIONS.snapshot().into(), custom::EVALUATIONS.snapshot().into())
 }
 
+impl Histogram {
+    /// Count a value.
+    pub(crate) fn count(&self, value: f64) {
+        self.0.lock().observe(value, 1);
+    }
+}
+
 #[pymethods]
 impl Histogram {
     #[new]

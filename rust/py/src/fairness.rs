@@ -9,7 +9,7 @@ use std::{
 };
 
 use hydrofoil_fairness as fairness;
-use hydrofoil_fairness::{Arrival, Kind, Start};
+use hydrofoil_fairness::{Arrival, Kind, Room, Start, Times};
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::{
     gc::{PyTraverseError, PyVisit},
@@ -25,7 +25,7 @@ const ENDED: usize = usize::MAX;
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Return seconds since the first call.
-fn now() -> f64 {
+pub(crate) fn now() -> f64 {
     START.elapsed().as_secs_f64()
 }
 
@@ -161,6 +161,28 @@ impl Queues {
     ) -> T {
         let turns = self.turns.get();
         what(&mut self.level.lock(), &mut turns.turn(), &mut turns.kinds.lock(), now())
+    }
+
+    /// Report whether requests that arrive have to wait for the next turn of the loop.
+    pub(crate) fn is_turn_full(&self, py: Python<'_>) -> PyResult<bool> {
+        self.turns.get().full(py)
+    }
+
+    /// Run a read that was answered already and began at `begun`, if it need not have waited; report whether it ran.
+    pub(crate) fn pass(&self, py: Python<'_>, flow: &Py<Flow>, begun: f64) -> PyResult<bool> {
+        let arrival = Arrival {
+            flow: flow.get().inner(),
+            work: fairness::Work::ONE,
+            kind: Kind::Read,
+            of: Held { request: py.None(), flow: flow.clone_ref(py), granted: None },
+        };
+        let (passed, mark) = self.with(|level, turn, kinds, now| {
+            let (room, marks) = if level.is_exempt() { (Room::Free, false) } else { turn.arrive(begun) };
+            let passed = level.pass(arrival, turn, kinds, Times { begun, ended: now }, room);
+            (passed, marks | (passed && Self::ended(level, turn, now)))
+        });
+        self.turns.get().mark(py, mark)?;
+        Ok(passed)
     }
 
     /// Note a request that ended, and whether others wait; return whether the loop has to be marked.

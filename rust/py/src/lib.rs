@@ -26,6 +26,7 @@ mod functions;
 mod handles;
 mod list;
 mod logins;
+mod memo;
 mod repeat;
 mod shard;
 mod step;
@@ -63,6 +64,7 @@ mod _native {
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,
+        memo::{AuditIds, Memo, Memos},
         repeat::KnownHeads,
         step::{PrepareResult, ReadResult, Step},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},

@@ -64,6 +64,19 @@ impl Logins {
         self.find(header.py(), &tls::token::digest(token.as_bytes()))
     }
 
+    /// Return from when until when such a login is kept, without counting a use.
+    fn presented_life(&self, header: &Bound<'_, PyString>) -> Option<(i64, i64)> {
+        let token = tls::token::usual(header.to_str().ok()?)?;
+        let (ends, _) = *self.kept.lock().logins.get(tls::token::digest(token.as_bytes()).as_slice())?;
+        Some((ends.saturating_sub(self.life), ends))
+    }
+
+    /// Count logins that were found by other means.
+    fn count(&self, times: u64) {
+        let mut kept = self.kept.lock();
+        kept.hits = kept.hits.saturating_add(times);
+    }
+
     fn get(&self, py: Python<'_>, key: &[u8]) -> Option<Py<PyAny>> {
         self.find(py, key)
     }

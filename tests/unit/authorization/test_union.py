@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 import pytest
 
 from hydrofoil.authorization.union import AlwaysDeny, Union
-from hydrofoil.request import RequestInfo, Rules, User, Verdict, attributes
+from hydrofoil.request import RequestInfo, Rules, StandingVerdict, User, Verdict, attributes
 
 USER = User("u")
 MASTER = User("m", groups=("system:masters",))
@@ -19,8 +19,9 @@ NOT, YES, NO = Verdict(reason="r", error="e"), Verdict(allowed=True, reason="yes
 class Fixed:
     """An authorizer with one answer, which may take a turn of the loop."""
 
-    def __init__(self, verdict: Verdict, *, waits: bool = False) -> None:
+    def __init__(self, verdict: Verdict, *, waits: bool = False, standing: StandingVerdict | None = None) -> None:
         self.verdict = verdict
+        self.stands = standing
         self.waits = waits
         self.asked = 0
 
@@ -31,6 +32,9 @@ class Fixed:
     async def _later(self) -> Verdict:
         await asyncio.sleep(0)
         return self.verdict
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        return self.stands
 
     def rules(self, user: User, namespace: str) -> Rules:
         return Rules([{"verbs": [self.verdict.reason]}], [], bool(self.verdict.error), self.verdict.error)
@@ -67,3 +71,13 @@ async def test_masters_are_not_asked_about() -> None:
 async def test_rules_are_those_of_all() -> None:
     found = await Union([Fixed(NOT), AlwaysDeny(), Fixed(YES)]).rules(USER, "ns")
     assert (found.resources, found.incomplete, found.error) == ([{"verbs": ["r"]}, {"verbs": ["yes"]}], True, "e")
+
+
+def test_a_decision_stands_as_long_as_those_before_it_have_no_opinion() -> None:
+    allows, abstains = StandingVerdict(allowed=True, counts=(print,)), StandingVerdict(allowed=False)
+    first, second, third = (Fixed(NOT, standing=s) for s in (abstains, allows, None))
+    assert Union([first, second, third]).standing(USER, ASKED) is allows
+    assert Union([third, second]).standing(USER, ASKED) is None
+    assert Union([first]).standing(USER, ASKED) is None
+    assert Union([AlwaysDeny(), second]).standing(USER, ASKED) is None
+    assert Union([third]).standing(MASTER, ASKED) == StandingVerdict(allowed=True)

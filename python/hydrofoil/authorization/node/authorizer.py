@@ -13,7 +13,7 @@ from hydrofoil.authorization.selectors import selection
 from hydrofoil.engine import Stored
 from hydrofoil.go_text import quote
 from hydrofoil.registry.objects import Objects
-from hydrofoil.request import ALLOWED, NO_OPINION, RequestInfo, Rules, User, Verdict, node_of
+from hydrofoil.request import ALLOWED, NO_OPINION, RequestInfo, Rules, StandingVerdict, User, Verdict, node_of
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 
@@ -92,6 +92,10 @@ class NodeAuthorizer:
         if node_of(user) is None:
             return Rules()
         return Rules(incomplete=True, error="node authorizer does not support user rule resolution")
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        """Return no opinion for all but nodes; what they may read changes with their pods."""
+        return StandingVerdict(allowed=False) if node_of(user) is None else None
 
     def authorize(self, user: User, info: RequestInfo) -> Decision:
         """Return the decision on a request; an awaitable only for the first requests of a node."""

@@ -10,7 +10,7 @@ from hydrofoil.authorization.rbac.policy import Bindings, Policy, Roles
 from hydrofoil.authorization.rbac.rights import GROUP, Kept, Rights, absent, rules_of
 from hydrofoil.authorization.rbac.rules import Rule
 from hydrofoil.registry.objects import Objects
-from hydrofoil.request import RequestInfo, Rules, User, Verdict
+from hydrofoil.request import ALWAYS, RequestInfo, Rules, StandingVerdict, User, Verdict
 from hydrofoil.watch.change_flag import ChangeFlag
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
@@ -86,6 +86,10 @@ class RBAC:
     def authorize(self, user: User, info: RequestInfo) -> Verdict:
         """Return the decision on a request."""
         return self.rights(user).decide(info)
+
+    def standing(self, user: User, info: RequestInfo) -> StandingVerdict | None:
+        """Return the decision on requests for any name."""
+        return ALWAYS if self.rights(user).allows_every_name(info) else None
 
     def rules(self, user: User, namespace: str) -> Rules:
         """Return the rules of a user in a namespace."""

@@ -122,6 +122,16 @@ class Rights(Struct):
         """Return the decision on a request."""
         if not info.resourceful:
             return self._url(info)
+        found = self._kept_decision(info)
+        if not found.named:
+            return found.anything or found.refused
+        return found.on(info.name or info.subject)
+
+    def allows_every_name(self, info: RequestInfo) -> bool:
+        """Report whether a request for a resource is allowed whichever name it has."""
+        return info.resourceful and self._kept_decision(info).anything is not None
+
+    def _kept_decision(self, info: RequestInfo) -> Decision:
         key = (info.verb, info.group, info.resource, info.subresource, info.namespace or info.scope)
         found = self._decisions.get(key)
         if found is None:
@@ -129,9 +139,7 @@ class Rights(Struct):
                 self._decisions.clear()
             self.kept.size += 1
             found = self._decisions[key] = self._decision(*key)
-        if not found.named:
-            return found.anything or found.refused
-        return found.on(info.name or info.subject)
+        return found
 
     def _decision(self, verb: str, group: str, resource: str, subresource: str, namespace: str) -> Decision:
         tables = [self.table("")]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
+from hydrofoil.authentication.login import StandingLogin
 from hydrofoil.clock import stopwatch
 from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.context import Context, Filter, Handler, MemoDraft
 from hydrofoil.request import Incoming, User
 
 Login = Callable[[Incoming], User | Awaitable[User]]
@@ -35,11 +37,11 @@ class Attempts:
         found.success, found.failure, found.users = self.success.copy(), self.failure.copy(), self.users.copy()
         return found
 
-    def count(self, user: User, seconds: float) -> None:
-        """Count a request of a user; all users without a name of upstream's list count as one."""
-        self.success.observe(seconds)
+    def count(self, user: User, seconds: float, times: int = 1) -> None:
+        """Count requests of a user; all users without a name of upstream's list count as one."""
+        self.success.observe(seconds, times)
         name = user.name if user.name in NAMED else "other"
-        self.users[name] = self.users.get(name, 0) + 1
+        self.users[name] = self.users.get(name, 0) + times
 
 
 NAMED = frozenset(
@@ -56,8 +58,20 @@ NAMED = frozenset(
 """The names that metrics show (`compressUsername`)."""
 
 
-def authentication(login: Login, failed: Filter | None = None, attempts: Attempts | None = None) -> Filter:
-    """Set the user of each request, or answer 401, through the filter `failed` (`WithAuthentication`)."""
+Standing = Callable[[Incoming], StandingLogin | None]
+
+
+def stands_never(request: Incoming) -> None:
+    """Return None: each request has to log in."""
+
+
+def authentication(
+    login: Login, failed: Filter | None = None, attempts: Attempts | None = None, standing: Standing = stands_never
+) -> Filter:
+    """Set the user of each request, or answer 401, through the filter `failed` (`WithAuthentication`).
+
+    `standing` returns how long the login that a request just got stands, if it does.
+    """
     counted = attempts or Attempts()
 
     def identify(context: Context, inner: Handler) -> Awaitable[Answer]:
@@ -71,15 +85,28 @@ def authentication(login: Login, failed: Filter | None = None, attempts: Attempt
             return _waiting(context, inner, found, failed, counted)
         counted.count(found, stopwatch() - begun)
         context.caller = context.user = found
+        if context.memo is not None:
+            _note(context, context.memo, standing(context), counted)
         return inner(context)
 
     return identify
+
+
+def _note(context: Context, memo: MemoDraft, standing: StandingLogin | None, counted: Attempts) -> None:
+    """Add a login to the memo of a request."""
+    if standing is None:
+        context.memo = None
+        return
+    memo.holds = standing.holds
+    memo.counts.append(partial(counted.count, context.caller, 0.0))
+    memo.counts += standing.counts
 
 
 async def _waiting(
     context: Context, inner: Handler, login: Awaitable[User], failed: Filter | None, counted: Attempts
 ) -> Answer:
     begun = stopwatch()
+    context.memo = None
     try:
         context.caller = context.user = await login
         counted.count(context.user, stopwatch() - begun)

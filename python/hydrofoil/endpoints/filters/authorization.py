@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import partial
 
 from hydrofoil.answer import Answer, plain
 from hydrofoil.clock import stopwatch
 from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.context import Context, Filter, Handler, MemoDraft
 from hydrofoil.endpoints.filters.authentication import TIMES
 from hydrofoil.go_text import HTML_ESCAPES, quote
 from hydrofoil.request import ALLOWED, ALWAYS_ALLOW, Authorizer, Verdict, refusal
@@ -23,6 +24,10 @@ class Decisions:
         self.allowed = self.seconds["allowed"]
         self.waived = 0
         """The number of requests that were allowed without a look, since every caller may do everything."""
+
+    def waive(self, times: int) -> None:
+        """Count requests that were allowed without a look."""
+        self.waived += times
 
     def copy(self) -> Decisions:
         """Return the present state."""
@@ -52,11 +57,16 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
         counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
             context.audit.verdict = verdict
+        if context.memo is not None:
+            _note(context, context.memo, authorizer, counted)
         return inner(context) if verdict.allowed else _refuse(context, verdict)
 
     def decide_on_others(context: Context, inner: Handler) -> Awaitable[Answer]:
         if context.user is context.caller:
             counted.waived += 1
+            if context.memo is not None:
+                context.memo.authorized = True
+                context.memo.counts.append(counted.waive)
             if context.audit is not None:
                 context.audit.verdict = ALLOWED
             return inner(context)
@@ -72,8 +82,20 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
     return decide_on_others if authorizer is ALWAYS_ALLOW else decide
 
 
+def _note(context: Context, memo: MemoDraft, authorizer: Authorizer, counted: Decisions) -> None:
+    """Add a decision to the memo of a request."""
+    standing = authorizer.standing(context.user, context.info)
+    if standing is None or not standing.allowed:
+        context.memo = None
+        return
+    memo.authorized = True
+    memo.counts.append(partial(counted.allowed.observe, 0.0))
+    memo.counts += standing.counts
+
+
 async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict], counted: Decisions) -> Answer:
     begun = stopwatch()
+    context.memo = None
     verdict = await waits
     counted.count(verdict, stopwatch() - begun)
     if context.audit is not None:

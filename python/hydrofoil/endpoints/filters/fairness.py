@@ -28,6 +28,8 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
             return inner(context)
         level, flow = fair.classify(context.user, info)
         context.common += flow.lines
+        if context.memo is not None:
+            context.memo.flow, context.memo.queues = flow, level.queues
         if level.exempt:
             context.at_end(level.queues.enter(flow, context, info.verb))
             return inner(context)

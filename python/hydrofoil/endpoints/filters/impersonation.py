@@ -33,6 +33,7 @@ def impersonation(rights: Impersonation) -> Filter:
 
 
 async def _become(context: Context, inner: Handler, rights: Impersonation) -> Answer:
+    context.memo = None
     try:
         wanted = wanted_user(context)
         if wanted is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
-from hydrofoil.endpoints import params, respond
+from hydrofoil.endpoints import memos, params, respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.registry.fresh import as_api_errors
 
@@ -40,4 +40,7 @@ async def get(context: Context) -> Answer:
     if "export" in context.params and params.truth(context.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     stored = await context.registry.read(context.resource, context.info.namespace, context.info.name)
-    return await respond.answer_object(context, stored)
+    answer = await respond.answer_object(context, stored)
+    if context.memo is not None:
+        memos.describe(context, context.memo)
+    return answer

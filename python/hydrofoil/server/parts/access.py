@@ -55,6 +55,7 @@ def authorization(core: Core) -> Part[Authorization]:
         core.files,
         secured=core.site.secured,
         distinguishes=core.guests is not None,
+        changed=core.memos.forget,
     )
     acting = Impersonation(found.authorizer, constrained=core.gates.enabled("ConstrainedImpersonation"))
     return Part(
@@ -86,6 +87,7 @@ def authentication(core: Core, authorization: Authorization, audit: Audit | None
         guests=core.guests,
         # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
         knows_all=core.site.secured and "AlwaysAllow" in authorization.modes,
+        changed=core.memos.forget,
     )
     refused = None
     if audit is not None:
@@ -102,7 +104,10 @@ def authentication(core: Core, authorization: Authorization, audit: Audit | None
         close=found.close,
         filters={
             Place.AUTHENTICATION: authenticate(
-                trust_own(found.login) if core.config.manifests else found.login, refused, core.metrics.attempts
+                trust_own(found.login) if core.config.manifests else found.login,
+                refused,
+                core.metrics.attempts,
+                found.standing,
             )
         },
         paths={"/.well-known/": answer, "/openid/": answer},

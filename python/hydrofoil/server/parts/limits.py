@@ -46,7 +46,7 @@ def limits(core: Core, restore: Restore) -> Part[Limits]:
         why = "they must add up to something positive"
         text = f"MaxRequestsInFlight={reading} and MaxMutatingRequestsInFlight={writing}"
         raise ValueError(f"invalid configuration: {text}; {why}")
-    fair = Fairness(core.registry, core.hub, core.clock, reading + writing)
+    fair = Fairness(core.registry, core.hub, core.clock, reading + writing, core.memos.forget)
 
     async def start() -> None:
         # The required objects exist by now: the levels are made of them.

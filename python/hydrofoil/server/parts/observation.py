@@ -21,6 +21,7 @@ from hydrofoil.endpoints.filters.log import LEVEL, log
 from hydrofoil.endpoints.filters.metrics import metrics
 from hydrofoil.endpoints.filters.recover import recover
 from hydrofoil.endpoints.filters.request_info import request_info
+from hydrofoil.endpoints.memos import Folding
 from hydrofoil.endpoints.route import missing
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.server.chain import Place
@@ -75,7 +76,7 @@ def requests(core: Core) -> Part[None]:
     found, asks = core.metrics, not core.storage.direct
     filters: dict[Place, Filter] = {
         Place.RECOVERY: recover,
-        Place.REQUEST_INFO: request_info(core.chance),
+        Place.REQUEST_INFO: request_info(core.memos.take_id),
         Place.DEADLINE: deadline(core.config.request_timeout, found.terminated, asks=asks),
         Place.METRICS: metrics(found.answered, found.watching),
     }
@@ -84,11 +85,14 @@ def requests(core: Core) -> Part[None]:
 
     async def answer(context: Context) -> Answer:
         if context.request.method == "DELETE":
+            # What they have counted is no part of what follows, and they count in rows that are no more.
+            core.memos.forget()
             found.reset()
             return respond.answer(context, 200, b"metrics reset\n", TEXT)
         return respond.answer(context, 200, await found.text(), METRICS)
 
-    return Part(feature=None, filters=filters, paths={"/metrics": answer})
+    # Before all others, which memos bring up to date.
+    return Part(feature=None, filters=filters, paths={"/metrics": answer}, collectors=lambda: [Folding(core.memos)])
 
 
 class Auditing(Struct, frozen=True):

@@ -950,35 +950,30 @@ class AuditIds:
 
 @final
 class Memo:
-    """What was decided about a request for an object; it holds for those of the same client for objects beside it."""
+    """What was decided about a request that reads; it holds for those of the same client for objects beside it, or for
+    the same list."""
 
     def __new__(
         cls,
-        shard: Shard,
-        resource: ResourceType,
-        namespace: str,
+        place: tuple[Shard, ResourceType, str],
         form: str,
         head: bytes,
         audit_id: str,
         holds: tuple[int, int],
-        queues: Queues,
-        flow: Flow,
-        seconds: Histogram,
-        sizes: Histogram,
+        seats: tuple[Queues, Flow],
+        counts: tuple[Histogram, Histogram],
+        list: tuple[Selector, int, int, bool] | None = None,
     ) -> Memo:
-        """Take the objects and their form, the status line and the header lines with their id, from when until when all
-        of it holds in nanoseconds since 1970, the seats, and what counts durations in seconds and sizes in bytes.
+        """Take the objects with their namespace, the form, the status line and header lines with their id, from when
+        until when all of it holds in nanoseconds since 1970, the seats, and what counts durations in seconds and sizes
+        in bytes. Of a list: the selection, the limit of items (0: none), the most seats (0: one), and whether an empty
+        one is written like any other.
 
-        Raise ValueError if the id is not in the lines exactly once.
+        Raise ValueError if the id is not in the lines exactly once, or for a form that is none.
         """
 
-    @property
-    def seconds(self) -> Histogram:
-        """Return what counts the durations of its answers."""
-
-    @property
-    def sizes(self) -> Histogram:
-        """Return what counts the sizes of their bodies."""
+    def take_items(self) -> tuple[int, int]:
+        """Return the objects that its lists were taken from, and those in them, since the last call."""
 
     def take_answers(self) -> int:
         """Return the number of answers that it gave since the last call."""

@@ -20,7 +20,7 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
-from hydrofoil.engine import Flow, Queues
+from hydrofoil.engine import Flow, Queues, Selector
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.headers import USER_AGENT
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -41,9 +41,21 @@ NOBODY = RequestInfo("", "", "", resourceful=False)
 
 
 class MemoDraft:
-    """What is decided about a request for an object, for a memo of it (`endpoints/memos.py`)."""
+    """What is decided about a request that reads, for a memo of it (`endpoints/memos.py`)."""
 
-    __slots__ = ("authorized", "collection", "counts", "data", "flow", "generation", "holds", "identity", "queues")
+    __slots__ = (
+        "authorized",
+        "collection",
+        "count_items",
+        "counts",
+        "data",
+        "generation",
+        "holds",
+        "identity",
+        "list_of",
+        "list_seats",
+        "seats",
+    )
 
     def __init__(self, identity: int, data: bytes, generation: int) -> None:
         self.identity = identity
@@ -55,13 +67,18 @@ class MemoDraft:
         """What counts further requests of the kind."""
         self.holds: tuple[int, int] | None = None
         """From when until when the login holds, in nanoseconds since 1970; set by authentication."""
-        self.flow: Flow | None = None
-        """Set by priority and fairness, with the queues of the level."""
-        self.queues: Queues | None = None
+        self.seats: tuple[Queues, Flow] | None = None
+        """The queues of the level, and the flow; set by priority and fairness."""
+        self.list_seats = 0
+        """The most seats of a list, one for each hundred objects of the resource; 0: it takes one."""
         self.authorized = False
         """Whether the right holds for every name; set by authorization."""
         self.collection: Collection | None = None
         """The objects; set by the handler if an answer depends on nothing else."""
+        self.list_of: tuple[Selector, int, bool] | None = None
+        """Of a list: its selection, its limit, and whether one without items is written like any other."""
+        self.count_items: Callable[[int, int], None] | None = None
+        """Count the objects that lists were taken from, and those in them."""
 
 
 class Parts:

@@ -1,4 +1,5 @@
-"""Memos: what the chain decided about a request for an object, for requests that differ in the object's name only.
+"""Memos: what the chain decided about a request for an object, for requests that differ in the object's name only, and
+about a short list, for the same list.
 
 A client that reads one object after the other sends the same header lines, and its requests pass the same decisions.
 Each filter says what a later request may rest on, in the draft of a memo, or drops it. A request with a memo is
@@ -18,6 +19,8 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, MemoDraft
+from hydrofoil.endpoints.params import ListOptions
+from hydrofoil.engine import Selector
 from hydrofoil.headers import CONNECTION
 from hydrofoil.watch.follow import Followed
 
@@ -25,6 +28,10 @@ LINE = b"HTTP/1.1 200 OK\r\n"
 MOST_IDENTITIES = 1 << 16
 """The number of different certificates whose requests have memos."""
 NOBODY: tuple[bytes, ...] = ()
+PRESENT = frozenset(("", "0"))
+"""The versions of reads of the present state."""
+LISTED = frozenset(("limit", "resourceVersion", "labelSelector", "fieldSelector"))
+"""The parameters of lists that have memos."""
 
 
 class AnswerCounts(NamedTuple):
@@ -50,8 +57,7 @@ class Memos:
         self.answer: Callable[[int, bytes], bytes | None] = self._native.answer
         """Return the answer to a whole request of a client; empty if it has a memo, and the chain answers it still."""
         self._answer_counts = counts
-        self._counts: dict[engine.Memo, tuple[Callable[[int], None], ...]] = {}
-        """What counts the requests that a memo answered."""
+        self._counts: dict[engine.Memo, Counts] = {}
         self._identities: dict[Sequence[bytes], int] = {NOBODY: 1}
         """The numbers of certificates, compared whole: a memo is for connections of one client."""
         self._followed: Sequence[Followed[Any]] = ()
@@ -73,12 +79,12 @@ class Memos:
     def forget(self) -> None:
         """End all memos: something that they rest on has changed."""
         for memo in self._native.clear():
-            self._count(memo, self._counts.pop(memo, ()))
+            self._drop(memo)
 
     def fold(self) -> None:
         """Count all requests that memos have answered where the chain counts them."""
         for memo, counts in self._counts.items():
-            self._count(memo, counts)
+            counts.take(memo)
 
     def identify(self, certificates: Sequence[bytes]) -> int:
         """Return the number of a client by the certificates that it presented; 0: its requests have no memos."""
@@ -92,36 +98,49 @@ class Memos:
         return MemoDraft(identity, data, self._native.generation) if self._open and data.startswith(b"GET ") else None
 
     def keep(self, context: Context, draft: MemoDraft, answer: Answer) -> None:
-        """Keep the memo of a request for an object that was answered, if nothing else was decided about it."""
-        collection, flow, queues, holds = draft.collection, draft.flow, draft.queues, draft.holds
-        if collection is None or flow is None or queues is None or holds is None or not draft.authorized:
+        """Keep the memo of a request that was answered, if nothing else was decided about it."""
+        collection, seats, holds = draft.collection, draft.seats, draft.holds
+        if collection is None or seats is None or holds is None or not draft.authorized:
             return
         plain = answer.status == 200 and answer.stream is None and not answer.sized and not answer.close
         if not plain or CONNECTION in context.request.headers:
             return
-        counted = self._answer_counts(context)
+        counted, read = self._answer_counts(context), None
+        if draft.list_of is not None:
+            selector, limit, empty = draft.list_of
+            read = selector, limit, draft.list_seats, empty
         memo = engine.Memo(
-            collection.shard,
-            context.resource.native,
-            context.info.namespace,
+            (collection.shard, context.resource.native, context.info.namespace),
             respond.form(context),
             LINE + answer.head,
             context.audit_id,
             holds,
-            queues,
-            flow,
-            counted.seconds,
-            counted.sizes,
+            seats,
+            (counted.seconds, counted.sizes),
+            read,
         )
-        self._counts[memo] = (counted.add, *draft.counts)
+        self._counts[memo] = Counts((counted.add, *draft.counts), draft.count_items)
         for dropped in self._native.keep(draft.identity, draft.data, memo, draft.generation):
-            self._count(dropped, self._counts.pop(dropped, ()))
+            self._drop(dropped)
 
-    @staticmethod
-    def _count(memo: engine.Memo, counts: Sequence[Callable[[int], None]]) -> None:
+    def _drop(self, memo: engine.Memo) -> None:
+        """Count for the last time what a memo has answered."""
+        self._counts.pop(memo).take(memo)
+
+
+class Counts(NamedTuple):
+    """What counts the requests that a memo has answered, and the objects of its lists."""
+
+    answers: Sequence[Callable[[int], None]]
+    items: Callable[[int, int], None] | None
+
+    def take(self, memo: engine.Memo) -> None:
+        """Count what the memo has answered since the last call."""
         if answers := memo.take_answers():
-            for count in counts:
+            for count in self.answers:
                 count(answers)
+            if self.items is not None:
+                self.items(*memo.take_items())
 
 
 class Folding:
@@ -144,14 +163,33 @@ def describe(context: Context, draft: MemoDraft) -> None:
     """Add to a memo which objects its requests read, if the answer depends on the object alone."""
     params = context.params
     # The view of a server whose log is in the process is never behind.
-    present = not params or (len(params) == 1 and params.get("resourceVersion") in ("", "0"))
-    resource = context.resource
-    if (
-        present
-        and not context.warnings
-        and not resource.deprecation
-        and resource.webhook is None
-        and not context.accepted.yaml
-        and not respond.pretty(context)
-    ):
+    if (not params or (len(params) == 1 and params.get("resourceVersion") in PRESENT)) and depends_on_objects(context):
         draft.collection = context.collection
+
+
+def describe_list(context: Context, draft: MemoDraft, options: ListOptions, read: tuple[Selector, int, bool]) -> None:
+    """Add to a memo which list its requests read, if the answer depends on the objects alone.
+
+    `read` is the selection, the limit in force, and whether a list without items is written like any other.
+    """
+    collection = context.collection
+    # One that some object prevents is refused, and an order of rows takes all of them.
+    whole = not collection.is_guarded and context.params.keys() <= LISTED and options.revision in (None, 0)
+    if not whole or options.token or context.accepted.cbor or not depends_on_objects(context):
+        return
+    draft.collection, draft.list_of = collection, read
+    uses = collection.uses
+    draft.counts.append(uses.count_lists if options.revision == 0 else uses.count_consistent_lists)
+    draft.count_items = uses.count_items
+
+
+def depends_on_objects(context: Context) -> bool:
+    """Report whether an answer is made of objects as they are encoded, and nothing else."""
+    resource = context.resource
+    return not (
+        context.warnings
+        or resource.deprecation
+        or resource.webhook is not None
+        or context.accepted.yaml
+        or respond.pretty(context)
+    )

@@ -30,7 +30,7 @@ def estimate(objects: Objects, info: RequestInfo, most: int, watched: Histogram 
 
     `watched` gets the number of watchers of a change.
     """
-    limit = min(most, MOST) if most else MOST
+    limit = most_seats(most)
     if info.verb in ("list", "watch"):
         return WIDE[min(limit, seats_of_list(objects, info))]
     if info.verb in CHANGES:
@@ -38,9 +38,19 @@ def estimate(objects: Objects, info: RequestInfo, most: int, watched: Histogram 
     return ONE
 
 
+def most_seats(most: int) -> int:
+    """Return the most seats of a request in a level whose requests take at most this many; 0 means no such limit."""
+    return min(most, MOST) if most else MOST
+
+
+def is_wide(info: RequestInfo) -> bool:
+    """Report whether a list takes seats by the number of objects: it is not limited to one name."""
+    return not (info.name or (info.query and info.subject))
+
+
 def seats_of_list(objects: Objects, info: RequestInfo) -> int:
     """Return the seats of a list or of the initial events of a watch, before their limit."""
-    if info.name or (info.query and info.subject):
+    if not is_wide(info):
         return 1
     if info.verb == "watch":
         given = dict(parse_qsl(info.query, keep_blank_values=True)) if info.query else {}

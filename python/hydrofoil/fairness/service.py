@@ -16,7 +16,7 @@ from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
 from hydrofoil.fairness.dealer import flow_hash, hand
 from hydrofoil.fairness.dispatcher import Dispatcher
-from hydrofoil.fairness.estimate import CHANGES, ONE, estimate
+from hydrofoil.fairness.estimate import CHANGES, ONE, estimate, is_wide, most_seats
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.limits import LevelConfig, config_of, round_half_away, seats_of, share_sum
 from hydrofoil.fairness.schema import Schema, mandatory, schema_of
@@ -157,6 +157,10 @@ class Fairness:
             return ONE
         watched = self._watchers(level, flow) if info.verb in CHANGES else None
         return estimate(self._objects, info, level.most, watched)
+
+    def list_seats(self, level: Level, info: RequestInfo) -> int:
+        """Return the most seats that lists like one take; 0 if they take one, whatever there is."""
+        return most_seats(level.most) if info.verb == "list" and is_wide(info) else 0
 
     def _watchers(self, level: Level, flow: Flow) -> Histogram:
         key = (level.config.name, flow.schema)

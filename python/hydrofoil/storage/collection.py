@@ -58,6 +58,20 @@ class Uses:
         found.writes = {operation: row.copy() for operation, row in self.writes.items()}
         return found
 
+    def count_lists(self, lists: int) -> None:
+        """Count lists at a known version."""
+        self.lists += lists
+
+    def count_consistent_lists(self, lists: int) -> None:
+        """Count lists of the present state."""
+        self.lists += lists
+        self.consistent += lists
+
+    def count_items(self, fetched: int, returned: int) -> None:
+        """Count the objects that lists were taken from, and those in them."""
+        self.fetched += fetched
+        self.returned += returned
+
     def wait(self, seconds: float) -> None:
         """Count a wait for the view."""
         if self.waited is None:
@@ -103,6 +117,11 @@ class Collection:
     def shard(self) -> Shard:
         """Return the objects, for native code that reads them."""
         return self._shard
+
+    @property
+    def is_guarded(self) -> bool:
+        """Report whether there may be objects that cannot be read."""
+        return self._guarded is not None
 
     @property
     def revision(self) -> int:

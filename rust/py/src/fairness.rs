@@ -169,10 +169,10 @@ impl Queues {
     }
 
     /// Run a read that was answered already and began at `begun`, if it need not have waited; report whether it ran.
-    pub(crate) fn pass(&self, py: Python<'_>, flow: &Py<Flow>, begun: f64) -> PyResult<bool> {
+    pub(crate) fn pass(&self, py: Python<'_>, flow: &Py<Flow>, work: fairness::Work, begun: f64) -> PyResult<bool> {
         let arrival = Arrival {
             flow: flow.get().inner(),
-            work: fairness::Work::ONE,
+            work,
             kind: Kind::Read,
             of: Held { request: py.None(), flow: flow.clone_ref(py), granted: None },
         };

@@ -1,13 +1,17 @@
-//! Requests for objects like one before: from their bytes to those of the answer.
+//! Reads like one before: from the bytes of a request to those of its answer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hydrofoil_engine::Shard as EngineShard;
+use hydrofoil_codec::proto::ENVELOPE_TAIL;
+use hydrofoil_engine as engine;
 use hydrofoil_engine::kind::ObjectKind;
-use hydrofoil_engine::read::{self, Form};
+use hydrofoil_engine::read::{self, Encoding, Form};
+use hydrofoil_engine::{Frame, Shard as EngineShard};
+use hydrofoil_fairness::Work;
 use hydrofoil_pace::LARGE;
 use hydrofoil_repeat as repeat;
+use hydrofoil_store::Filter;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
 use pyo3::exceptions::PyValueError;
@@ -18,8 +22,12 @@ use crate::counting::Histogram;
 use crate::fairness::Queues;
 use crate::flow::Flow;
 use crate::frame::Bytes;
-use crate::handles::{Clock, ResourceType, Shard, Watcher};
+use crate::handles::{Clock, ResourceType, Selector, Shard, Watcher};
 
+/// The longest body of a list, in bytes: longer ones are compressed for many clients, and written in pieces (CP-01).
+const LONGEST: usize = 128 << 10;
+/// The objects of a list that take one seat (`fairness/estimate.py`).
+const OBJECTS: u64 = 100;
 /// The nanoseconds of a second.
 const SECOND: i64 = 1_000_000_000;
 
@@ -39,22 +47,43 @@ impl AuditIds {
     }
 }
 
-/// What was decided about a request for an object; it holds for those of the same client for objects beside it.
+/// What the requests of a memo read.
+enum Reads {
+    /// The object of their name.
+    Object,
+    /// A list that fits one piece.
+    List(List),
+}
+
+/// A list that is answered as a whole.
+struct List {
+    filter: Arc<Filter>,
+    /// The most items; 0 means any number.
+    limit: usize,
+    /// The most seats that it takes, one for each hundred objects of the resource; 0: it takes one, whatever there is.
+    seats: u64,
+    /// Whether a list without items is written like any other.
+    empty: bool,
+    /// The objects that lists were taken from, and those in them, that were not taken yet.
+    items: [AtomicU64; 2],
+}
+
+/// What was decided about a request that reads; it holds for those of the same client for objects beside it, or for the
+/// same list.
 #[pyclass(frozen, module = "hydrofoil._native")]
 pub(crate) struct Memo {
     resource: Arc<dyn ObjectKind>,
     shard: Arc<EngineShard<Bytes>>,
     namespace: String,
     form: Form,
+    reads: Reads,
     head: repeat::AnswerHead,
     /// From when until when it holds, in nanoseconds since 1970. A clock that was set back is before it.
     holds: (i64, i64),
     queues: Py<Queues>,
     flow: Py<Flow>,
-    #[pyo3(get)]
-    seconds: Py<Histogram>,
-    #[pyo3(get)]
-    sizes: Py<Histogram>,
+    /// What counts durations in seconds, and sizes in bytes.
+    counts: (Py<Histogram>, Py<Histogram>),
     /// Answers that were given and not taken yet.
     answers: AtomicU64,
 }
@@ -62,37 +91,43 @@ pub(crate) struct Memo {
 #[pymethods]
 impl Memo {
     #[new]
-    #[pyo3(signature = (shard, resource, namespace, form, head, audit_id, holds, queues, flow, seconds, sizes))]
+    #[pyo3(signature = (place, form, head, audit_id, holds, seats, counts, list=None))]
     #[allow(clippy::too_many_arguments, reason = "each is a decision of another filter")]
     fn new(
-        shard: &Shard,
-        resource: &ResourceType,
-        namespace: String,
+        place: (PyRef<'_, Shard>, PyRef<'_, ResourceType>, String),
         form: &str,
         head: &[u8],
         audit_id: &str,
         holds: (i64, i64),
-        queues: Py<Queues>,
-        flow: Py<Flow>,
-        seconds: Py<Histogram>,
-        sizes: Py<Histogram>,
+        seats: (Py<Queues>, Py<Flow>),
+        counts: (Py<Histogram>, Py<Histogram>),
+        list: Option<(PyRef<'_, Selector>, usize, u64, bool)>,
     ) -> PyResult<Self> {
         let text = "the id is not in the lines once";
         let head = repeat::AnswerHead::new(head, audit_id).ok_or_else(|| PyValueError::new_err(text))?;
         let form = Form::parse(form).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let (shard, resource, namespace) = place;
+        let reads = list.map_or(Reads::Object, |(selector, limit, seats, empty)| {
+            Reads::List(List { filter: Arc::clone(&selector.0), limit, seats, empty, items: Default::default() })
+        });
         Ok(Self {
             resource: Arc::clone(&resource.0),
             shard: Arc::clone(&shard.0),
             namespace,
             form,
+            reads,
             head,
             holds,
-            queues,
-            flow,
-            seconds,
-            sizes,
+            queues: seats.0,
+            flow: seats.1,
+            counts,
             answers: AtomicU64::new(0),
         })
+    }
+
+    fn take_items(&self) -> (u64, u64) {
+        let Reads::List(List { items: [fetched, returned], .. }) = &self.reads else { return (0, 0) };
+        (fetched.swap(0, Ordering::Relaxed), returned.swap(0, Ordering::Relaxed))
     }
 
     fn take_answers(&self) -> u64 {
@@ -162,7 +197,8 @@ impl Memos {
         if inner.generation != generation {
             return vec![memo];
         }
-        let dropped = inner.memos.insert(identity, &request, memo);
+        let whole = matches!(memo.get().reads, Reads::List(_));
+        let dropped = inner.memos.insert(identity, &request, whole, memo);
         drop(inner);
         dropped
     }
@@ -193,7 +229,7 @@ impl Memos {
 }
 
 impl Memos {
-    /// Answer by a memo; `None` for an object that is absent or large, and where a request has to wait.
+    /// Answer by a memo; `None` for an object that is absent, for what is large, and where a request has to wait.
     fn answer_like<'py>(
         &self,
         py: Python<'py>,
@@ -201,11 +237,48 @@ impl Memos {
         name: &str,
         now: types::Timestamp,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let queues = memo.queues.get();
         let begun = crate::fairness::now();
+        if memo.queues.get().is_turn_full(py)? {
+            return Ok(None);
+        }
+        let list = match &memo.reads {
+            Reads::Object => return self.answer_object(py, memo, name, now, begun),
+            Reads::List(list) => list,
+        };
+        // What fails here fails again on the long way, which answers it.
+        let Ok(Some((parts, cursor))) = parts_of(memo, list) else { return Ok(None) };
+        let length = parts.iter().map(|part| part.read(<[u8]>::len)).sum();
+        let objects = memo.shard.store().size().0 as u64;
+        let work = Work { first: objects.div_ceil(OBJECTS).min(list.seats).max(1), ..Work::ONE };
+        let answer = self.finish(py, memo, (work, begun), now, length, |mut out| {
+            for part in &parts {
+                part.read(|bytes| {
+                    if let Some((front, back)) = std::mem::take(&mut out).split_at_mut_checked(bytes.len()) {
+                        front.copy_from_slice(bytes);
+                        out = back;
+                    }
+                });
+            }
+        })?;
+        if answer.is_some() {
+            let [fetched, returned] = &list.items;
+            fetched.fetch_add(cursor.fetch_count(), Ordering::Relaxed);
+            returned.fetch_add(cursor.item_count(), Ordering::Relaxed);
+        }
+        Ok(answer)
+    }
+
+    fn answer_object<'py>(
+        &self,
+        py: Python<'py>,
+        memo: &Memo,
+        name: &str,
+        now: types::Timestamp,
+        begun: f64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(stored) = memo.shard.get(&memo.resource, &memo.namespace, name) else { return Ok(None) };
-        // The long way encodes a large object on a thread, and takes turns for those that wait.
-        if stored.size() > LARGE || queues.is_turn_full(py)? {
+        // The long way encodes a large object on a thread.
+        if stored.size() > LARGE {
             return Ok(None);
         }
         let (json, made);
@@ -219,26 +292,75 @@ impl Memos {
             (&made, false)
         };
         let length = body.len().saturating_add(usize::from(newline));
-        if length > LARGE || !queues.pass(py, &memo.flow, begun)? {
+        if length > LARGE {
             return Ok(None);
         }
-        let head = {
-            let mut inner = self.inner.lock();
-            memo.head.with(&self.ids.take(), inner.date.line(now.seconds), length)
-        };
+        self.finish(py, memo, (Work::ONE, begun), now, length, |out| {
+            if let Some((text, end)) = out.split_at_mut_checked(body.len()) {
+                text.copy_from_slice(body);
+                end.fill(b'\n');
+            }
+        })
+    }
+
+    /// Return an answer with a body of a length, once the request has had its seats; `None` if it has to wait for them.
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        memo: &Memo,
+        (work, begun): (Work, f64),
+        now: types::Timestamp,
+        length: usize,
+        write: impl FnOnce(&mut [u8]),
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        if !memo.queues.get().pass(py, &memo.flow, work, begun)? {
+            return Ok(None);
+        }
+        let head = memo.head.with(&self.ids.take(), self.inner.lock().date.line(now.seconds), length);
         let answer = PyBytes::new_with(py, head.len().saturating_add(length), |out| {
             if let Some((front, back)) = out.split_at_mut_checked(head.len()) {
                 front.copy_from_slice(&head);
-                if let Some((text, end)) = back.split_at_mut_checked(body.len()) {
-                    text.copy_from_slice(body);
-                    end.fill(b'\n');
-                }
+                write(back);
             }
             Ok(())
         })?;
         memo.answers.fetch_add(1, Ordering::Relaxed);
-        memo.seconds.get().count(crate::fairness::now() - begun);
-        memo.sizes.get().count(length as f64);
+        let (seconds, sizes) = &memo.counts;
+        seconds.get().count(crate::fairness::now() - begun);
+        sizes.get().count(length as f64);
         Ok(Some(answer))
     }
+}
+
+/// Return the parts of the body of a list, and its cursor; `None` if it is long, goes on, or costs more than copying.
+fn parts_of(memo: &Memo, list: &List) -> engine::Result<Option<(Vec<Bytes>, read::ListCursor<Bytes>)>> {
+    let shard = &memo.shard;
+    let cursor = shard.list(&memo.resource, &list.filter, memo.form.clone(), list.limit, 0, "")?;
+    if !cursor.is_cheap() || cursor.exceeds(LONGEST, true)? != Some(false) {
+        return Ok(None);
+    }
+    let binary = memo.form.encoding == Encoding::Protobuf;
+    let (mut begin, mut end) = (Vec::new(), b"]}\n".as_slice());
+    if binary || list.limit > 0 {
+        let Some((length, None)) = cursor.ahead(true)? else { return Ok(None) };
+        if binary {
+            (begin, end) = (cursor.protobuf_head(length, "", None), ENVELOPE_TAIL.as_slice());
+        }
+    }
+    if begin.is_empty() {
+        begin = cursor.head("");
+    }
+    let mut parts = vec![Bytes::make(&begin)];
+    loop {
+        if !cursor.is_cheap() {
+            return Ok(None);
+        }
+        let Some(more) = cursor.chunk(LONGEST, true)? else { break };
+        parts.extend(more);
+    }
+    if cursor.item_count() == 0 && !list.empty {
+        return Ok(None);
+    }
+    parts.push(Bytes::make(end));
+    Ok(Some((parts, cursor)))
 }

@@ -29,7 +29,8 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
         level, flow = fair.classify(context.user, info)
         context.common += flow.lines
         if context.memo is not None:
-            context.memo.flow, context.memo.queues = flow, level.queues
+            context.memo.seats = level.queues, flow
+            context.memo.list_seats = 0 if level.exempt else fair.list_seats(level, info)
         if level.exempt:
             context.at_end(level.queues.enter(flow, context, info.verb))
             return inner(context)

@@ -9,6 +9,7 @@ from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.headers import AUDIT_ID
 from hydrofoil.request import parse
 
+READS = frozenset(("get", "list"))
 CACHE_CONTROL = b"Cache-Control: no-cache, private\r\n"
 
 
@@ -27,7 +28,7 @@ def request_info(take_id: Callable[[], str]) -> Filter:
         context.audit_id = audit
         context.common = b"Audit-Id: %s\r\n%s" % (audit.encode(), CACHE_CONTROL)
         info = context.info = parse(context.method, context.target)
-        if context.memo is not None and (info.verb != "get" or info.subresource):
+        if context.memo is not None and (info.verb not in READS or info.subresource):
             context.memo = None
         return inner(context)
 

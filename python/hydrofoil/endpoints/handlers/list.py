@@ -15,6 +15,7 @@ from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import wait_for_revision
+from hydrofoil.endpoints.memos import describe_list
 from hydrofoil.endpoints.params import ListOptions, list_options, place
 from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pace.pacer import AnswerPacer
@@ -118,6 +119,10 @@ async def list_(context: Context) -> Answer:
         if more is None:
             if not size and nothing_is_null(context) and not context.accepted.binary:
                 return respond.answer_body(context, b"%snull}\n" % begin[:-1])
+            if context.memo is not None and not cursor.is_packed:
+                empty = context.accepted.binary or not nothing_is_null(context)
+                chosen = selector(context, options.labels, options.fields)
+                describe_list(context, context.memo, options, (chosen, limit, empty))
             parts.append(cursor.close(end))
             return respond.answer_body(context, b"".join(parts), packed=cursor.is_packed)
         parts += more

@@ -3,7 +3,7 @@ about a short list, for the same list.
 
 A client that reads one object after the other sends the same header lines, and its requests pass the same decisions.
 Each filter says what a later request may rest on, in the draft of a memo, or drops it. A request with a memo is
-answered by one native call (`rust/py/src/memo.rs`), which takes its seats, counts it and looks at the clock; all else
+answered by one native call (`rust/py/src/memos.rs`), which takes its seats, counts it and looks at the clock; all else
 that such a decision rests on ends every memo when it changes (`forget`). `--request-memos=false` leaves each to the
 chain.
 """

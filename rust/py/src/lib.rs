@@ -27,6 +27,7 @@ mod handles;
 mod list;
 mod logins;
 mod memo;
+mod memos;
 mod repeat;
 mod shard;
 mod step;
@@ -64,7 +65,8 @@ mod _native {
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,
-        memo::{AuditIds, Memo, Memos},
+        memo::{AuditIds, Memo},
+        memos::Memos,
         repeat::KnownHeads,
         step::{PrepareResult, ReadResult, Step},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},

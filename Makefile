@@ -6,12 +6,12 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: archive bounds chart first changes checks dev released workflows run test build hot fmt lint style types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
 
-CHECKS := build lint types rust-test py-test
+CHECKS := build style types rust-test py-test
 
 test: $(CHECKS) ## Every check and every test (LOOP=both: each test of a server on both event loops)
 
@@ -50,9 +50,11 @@ fmt: $(VENV)/.installed ## Format everything
 	$(VENV)/bin/ruff format $(PYTHON)
 	$(VENV)/bin/ruff check --fix $(PYTHON)
 
-lint: $(VENV)/.installed ## Format, style, layers
-	cargo fmt --all --check
+lint: style ## Format, style, layers
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+style: $(VENV)/.installed # `lint` without clippy, which compiles: that is part of `rust-test`
+	cargo fmt --all --check
 	$(VENV)/bin/ruff format --check $(PYTHON)
 	$(VENV)/bin/ruff check $(PYTHON)
 	PYTHONPATH=python $(VENV)/bin/lint-imports
@@ -61,8 +63,12 @@ types: build ## Types, and the stub against the built module
 	$(VENV)/bin/mypy
 	MYPYPATH=python $(PY) -m mypy.stubtest hydrofoil._native --concise
 
-rust-test:
-	cargo test --workspace --exclude hydrofoil-py --locked --quiet
+# All is linted as it is compiled, what no test runs as well. Both commands choose the same packages: with others, features
+# of dependencies would be others, and those compiled again.
+rust-test: export RUSTC_WORKSPACE_WRAPPER = $(CURDIR)/tools/clippy
+rust-test: ## Lints and tests of Rust
+	cargo test --workspace --all-targets --locked --quiet --no-run
+	cargo test --workspace --locked --quiet
 
 LOOP ?= split
 

@@ -9,7 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
@@ -217,22 +217,28 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
+    # An answer is sent as a whole, or waits for the acknowledgement of its head.
+    disable_nagle_algorithm = True
+    wbufsize = 1 << 16
     server: Proxy
+
+    def setup(self) -> None:
+        """Give the connection one to the server, which is opened with the first request."""
+        super().setup()
+        self.upstream = http.client.HTTPConnection(self.server.upstream)
+        self.server.open.add(self.upstream)
+
+    def finish(self) -> None:
+        """Close both connections."""
+        self.server.open.discard(self.upstream)
+        self.upstream.close()
+        super().finish()
 
     def log_message(self, *_: Any) -> None:
         """Write nothing."""
 
     def answer(self) -> None:
         """Pass a request on, and its answer back."""
-        with closing(http.client.HTTPConnection(self.server.upstream)) as upstream:
-            self.server.open.add(upstream)
-            try:
-                self.exchange(upstream)
-            finally:
-                self.server.open.discard(upstream)
-
-    def exchange(self, upstream: http.client.HTTPConnection) -> None:
-        """Pass a request on to a connection."""
         wrong = self.server.wrong
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         path = f"{self.command} {self.path}"
@@ -241,14 +247,15 @@ class Handler(BaseHTTPRequestHandler):
         undone = wrong.name == "undone" and wrong.due(path)
         # An answer that looks as if the write was done.
         query = f"{'&' if '?' in self.path else '?'}dryRun=All" if undone else ""
-        upstream.request(self.command, self.path + query, body, dict(self.headers))
-        found = upstream.getresponse()
+        self.upstream.request(self.command, self.path + query, body, dict(self.headers))
+        found = self.upstream.getresponse()
         media = found.headers.get("Content-Type", "")
         self.send_response(found.status)
         self.send_header("Content-Type", media)
         if "watch=1" in self.path and found.status == 200:
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()
+            self.wfile.flush()
             self.stream(found, Stream(wrong, path, media))
             return
         data = found.read()
@@ -270,6 +277,7 @@ class Handler(BaseHTTPRequestHandler):
         while data := found.read1(1 << 16):
             if out := stream.pass_on(data):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(out), out))
+                self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = answer  # noqa: N815 - names that http.server calls

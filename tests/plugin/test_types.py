@@ -59,9 +59,12 @@ FIXTURES = {"hydrofoil": "TestServer", "hydrofoil_namespace": "str"}
 TUTORIAL = re.compile(r"^\$ cat > test_boats\.py <<END\n(.*?)^END$", re.MULTILINE | re.DOTALL)
 
 
-def check(path: Path, *program: str) -> tuple[int, str]:
-    """Return the exit code and the output of a checker of types."""
-    done = subprocess.run([*program, path.name], cwd=path.parent, capture_output=True, text=True, check=False)
+def check(folder: Path, texts: list[str], *program: str) -> tuple[int, str]:
+    """Give a checker of types each text as a file, all in one run; return its exit code and output."""
+    names = [f"test_{number}.py" for number in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        (folder / name).write_text(text)
+    done = subprocess.run([*program, *names], cwd=folder, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -84,18 +87,14 @@ def typed(test: re.Match[str]) -> str:
 @pytest.mark.timeout(600)  # mypy without a cache
 def test_mypy(tmp_path: Path) -> None:
     line = (sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache"))
-    for text in (LINES, *pages()):
-        (tmp_path / "test_it.py").write_text(text)
-        assert check(tmp_path / "test_it.py", *line)[0] == 0, check(tmp_path / "test_it.py", *line)[1]
-    (tmp_path / "test_it.py").write_text(WRONG)
-    code, output = check(tmp_path / "test_it.py", *line)
-    assert code == 1 and re.findall(r"test_it\.py:(\d+): error", output) == ["6", "7", "8"], output
+    code, output = check(tmp_path, [LINES, *pages()], *line)
+    assert code == 0, output
+    code, output = check(tmp_path, [WRONG], *line)
+    assert code == 1 and re.findall(r"test_0\.py:(\d+): error", output) == ["6", "7", "8"], output
 
 
 @pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
 def test_pyright(tmp_path: Path) -> None:
     (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "strict"}')
-    for text in (LINES, *pages()):
-        (tmp_path / "test_it.py").write_text(text)
-        code, output = check(tmp_path / "test_it.py", "pyright", "--pythonpath", sys.executable)
-        assert code == 0, output
+    code, output = check(tmp_path, [LINES, *pages()], "pyright", "--pythonpath", sys.executable)
+    assert code == 0, output

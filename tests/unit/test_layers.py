@@ -48,7 +48,8 @@ def test_pure_crates_know_no_python(crate: str) -> None:
 
 ALONE = """
 import importlib, os, sys
-import aiohttp, multidict, orjson, prometheus_client, uvloop, yarl
+import aiohttp, click, cryptography.x509, httpx, joserfc.jwt, msgspec, multidict, orjson, prometheus_client
+import pytest, rich.console, rich.table, uvloop, yarl
 failed = []
 for name in sys.argv[1:]:
     child = os.fork()

@@ -63,7 +63,10 @@ def draw(chance: random.Random) -> tuple[str, str, bytes | None]:
         path = f"{MAPS}/{name}" if chance.random() < 0.6 else chance.choice((MAPS, PODS))
         return f"GET {path}{chance.choice(QUERIES)}", chance.choice(USERS), None
     labels = {"k": "v"} if chance.random() < 0.5 else {}
-    body = {"metadata": {"name": name, "labels": labels}, "data": {"a": "x" * chance.choice((1, 10, 100, 1000, 70_000))}}
+    body = {
+        "metadata": {"name": name, "labels": labels},
+        "data": {"a": "x" * chance.choice((1, 10, 100, 1000, 70_000))},
+    }
     return chance.choice(
         (
             (f"POST {MAPS}", "admin", orjson.dumps(body)),

@@ -10,6 +10,7 @@ chain.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -25,9 +26,10 @@ from hydrofoil.headers import CONNECTION
 from hydrofoil.watch.follow import Followed
 
 LINE = b"HTTP/1.1 200 OK\r\n"
-MOST_IDENTITIES = 1 << 16
-"""The number of different certificates whose requests have memos."""
-NOBODY: tuple[bytes, ...] = ()
+MOST_IDENTITIES = 4096
+"""The number of certificates that are known: clients can make up any."""
+PLAIN = 1
+"""The number of all clients without a certificate."""
 PRESENT = frozenset(("", "0"))
 """The versions of reads of the present state."""
 LISTED = frozenset(("limit", "resourceVersion", "labelSelector", "fieldSelector"))
@@ -58,8 +60,10 @@ class Memos:
         """Return the answer to a whole request of a client; empty if it has a memo, and the chain answers it still."""
         self._answer_counts = counts
         self._counts: dict[engine.Memo, Counts] = {}
-        self._identities: dict[Sequence[bytes], int] = {NOBODY: 1}
+        self._identities: dict[Sequence[bytes], int] = {}
         """The numbers of certificates, compared whole: a memo is for connections of one client."""
+        self._numbers = itertools.count(PLAIN + 1)
+        """Further numbers. None is given twice, since open connections keep theirs."""
         self._followed: Sequence[Followed[Any]] = ()
         self._open = False
 
@@ -88,10 +92,16 @@ class Memos:
 
     def identify(self, certificates: Sequence[bytes]) -> int:
         """Return the number of a client by the certificates that it presented; 0: its requests have no memos."""
+        if not self._open:
+            return 0
+        if not certificates:
+            return PLAIN
         number = self._identities.get(certificates)
-        if number is None and self._open and len(self._identities) < MOST_IDENTITIES:
-            number = self._identities[certificates] = len(self._identities) + 1
-        return number or 0
+        if number is None:
+            if len(self._identities) >= MOST_IDENTITIES:
+                self._identities.clear()
+            number = self._identities[certificates] = next(self._numbers)
+        return number
 
     def begin(self, identity: int, data: bytes) -> MemoDraft | None:
         """Begin the memo of a whole request; None if it is of a kind that has none."""

@@ -129,10 +129,11 @@ class App:
         arrivals = ArrivalPacer(current_turn().request_clock, turns)
         route = Route(texts.answer, aggregation.route.handler, self._followed)
         wire = Wire(chain(filters, route), parts, arrivals, core.memos)
+        # In front of the socket: connections learn once whether there are any.
+        add(memos(core, filters.keys(), authorization.rests_on, self._followed))
         self.connections = add(front(core, wire, listener, certificates))
         one_by_one = controls is not None and controls.seeded
         self.manager = add(controllers(core, self.admission, aggregation, self.authentication, one_by_one=one_by_one))
-        add(memos(core, filters.keys(), authorization.rests_on, self._followed))
         # Last, as every part may name files that are read again.
         add(Part(feature=None, start=core.files.start, close=core.files.close))
 

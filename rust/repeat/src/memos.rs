@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::heads::LARGEST;
 use crate::request::Request;
 
-/// The number of values that are kept: clients choose paths.
-pub const MOST_MEMOS: usize = 4096;
+/// The number of values that are kept: clients choose paths. All may be dropped, and counted, in one turn of the loop.
+pub const MOST_MEMOS: usize = 1024;
 
 /// Values by the key of their place.
 type ByPlace<T> = HashMap<Box<[u8]>, T>;

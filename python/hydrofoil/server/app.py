@@ -35,6 +35,7 @@ from hydrofoil.server.parts import access, extensions, observation, storage
 from hydrofoil.server.parts.admission import admission
 from hydrofoil.server.parts.controllers import controllers
 from hydrofoil.server.parts.documents import documents
+from hydrofoil.server.parts.dumps import ROOT, dumps
 from hydrofoil.server.parts.front import front
 from hydrofoil.server.parts.kinds import kinds
 from hydrofoil.server.parts.limits import limits
@@ -109,6 +110,7 @@ class App:
 
             running = Running(partial(self.connect, own=True), self.settle, reach, self.disconnect)
             self.controlling = add(test_controls(core, controls, running))
+        add(dumps(core, paths.get(ROOT)))
         texts = add(documents(core, aggregation, paths))
         parts = Parts(
             core.registry,

@@ -9,7 +9,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.dumps.object import Broken, DumpedObject, read_object
+from hydrofoil.dumps.head import read_head
+from hydrofoil.dumps.object import Broken, DumpedObject, from_head, read_object
 
 LINES = (".jsonl", ".ndjson")
 SUFFIXES = (".yaml", ".yml", ".json", *LINES)
@@ -49,6 +50,10 @@ def parse_lines(name: str, file: BinaryIO, *, strict: bool = False) -> Iterator[
             continue
         text = line.strip()
         if not text:
+            continue
+        head = read_head(text)
+        if head is not None:
+            yield from_head(name, number, head, text)
             continue
         try:
             content = orjson.loads(text)

@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
+from hydrofoil.dumps.head import ObjectHead
+
 
 class Owner(Struct, frozen=True, gc=False):
     """A reference to an owner."""
@@ -72,6 +74,28 @@ class Broken(Struct):
         return {name: getattr(self, name) for name in ("source", "line", "kind", "namespace", "name", "reason")}
 
 
+def from_head(source: str, line: int, head: ObjectHead, json: bytes) -> DumpedObject:
+    """Return an object of whose members the head is read."""
+    metadata = head.metadata
+    return DumpedObject(
+        source,
+        line,
+        head.api_version,
+        head.kind,
+        metadata.namespace,
+        metadata.name,
+        metadata.uid,
+        parse_version(metadata.resource_version),
+        tuple(Owner(owner.api_version, owner.kind, owner.name, owner.uid) for owner in metadata.owner_references),
+        json,
+    )
+
+
+def parse_version(text: Any) -> int:
+    """Return a resource version as a number; 0 if it is none."""
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 20 else 0
+
+
 def read_object(source: str, line: int, content: Mapping[str, Any], json: bytes) -> DumpedObject | Broken | None:
     """Return an object of a document; None if it is something else, such as a configuration or a report."""
     kind, api_version, metadata = content.get("kind"), content.get("apiVersion"), content.get("metadata")
@@ -99,7 +123,7 @@ def read_object(source: str, line: int, content: Mapping[str, Any], json: bytes)
         namespace or "",
         name,
         uid if isinstance(uid, str) else "",
-        int(version) if isinstance(version, str) and version.isascii() and version.isdecimal() else 0,
+        parse_version(version),
         tuple(_owners(metadata.get("ownerReferences"))),
         json,
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.dumps.compare import is_first_object, is_own_object, same_content, same_state
+from hydrofoil.dumps.head import ObjectHead, read_head
 from hydrofoil.endpoints.handlers import unstored
 from hydrofoil.engine import ConversionError, DecodeError, Draft, Stored
 from hydrofoil.errors import ApiError
@@ -26,7 +27,6 @@ from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 
 CONFLICTS = ("skip", "replace", "fail")
-Object = dict[str, Any]
 Outcome = tuple[str, str]
 """`created`, `updated`, `unchanged`, `skipped` or `failed`, and the reason of the latter two."""
 EXISTS = "it exists, and differs"
@@ -43,7 +43,7 @@ class Candidate(NamedTuple):
     resource: Resource
     namespace: str
     name: str
-    content: Object
+    line: bytes
     draft: Draft
 
 
@@ -77,19 +77,14 @@ class ObjectLoader:
 
     def _read(self, line: bytes) -> Candidate:
         """Return the object of a line. Raise Refusal."""
-        try:
-            content = orjson.loads(line)
-            group, _, version = content["apiVersion"].rpartition("/")
-            kind, metadata = content["kind"], content["metadata"]
-            name, namespace = metadata["name"], metadata.get("namespace") or ""
-            texts = (version, kind, name, namespace)
-            if not all(isinstance(text, str) for text in texts):
-                raise TypeError
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise Refusal("it is no object with apiVersion, kind and a name") from None
+        head = read_head(line)
+        if head is None:
+            raise Refusal("it is no object with apiVersion, kind and a name")
+        group, _, version = head.api_version.rpartition("/")
+        kind, name, namespace = head.kind, head.metadata.name, head.metadata.namespace
         resource = self._registry.catalog.by_kind.get((group, version, kind))
         if resource is None or unstored.handles(resource) or "create" not in resource.verbs:
-            raise Refusal(f'no matches for kind "{kind}" in version "{content["apiVersion"]}"')
+            raise Refusal(f'no matches for kind "{kind}" in version "{head.api_version}"')
         if resource.namespaced != bool(namespace):
             raise Refusal("it has no namespace" if resource.namespaced else "it must not be in a namespace")
         if not all(is_path_segment(text) for text in (name, namespace or "default")):
@@ -97,22 +92,22 @@ class ObjectLoader:
             raise Refusal(f"{name!r} is no name")
         try:
             draft, _ = resource.native.decode(line, "json")
-            self._complete(draft, metadata, name)
+            self._complete(draft, head)
         except DecodeError as e:
             raise Refusal(e.message) from None
-        return Candidate(resource, namespace, name, content, draft)
+        return Candidate(resource, namespace, name, line, draft)
 
-    def _complete(self, draft: Draft, metadata: Object, name: str) -> None:
+    def _complete(self, draft: Draft, head: ObjectHead) -> None:
         """Give an object what each one has: those of people who write dumps by hand may lack it."""
         clock = self._registry.clock
         draft.default(clock.native)
-        if not metadata.get("uid"):
+        if not head.metadata.uid:
             kept = {key: draft.get(["metadata", key]) for key in ("creationTimestamp", "generation")}
-            draft.fill_metadata(clock.native, name, self._registry.chance.uid())
+            draft.fill_metadata(clock.native, head.metadata.name, self._registry.chance.uid())
             for key, value in kept.items():
                 if value is not None:
                     draft.set(["metadata", key], value)
-        elif not metadata.get("creationTimestamp"):
+        elif not head.metadata.creation_timestamp:
             draft.set(["metadata", "creationTimestamp"], orjson.dumps(clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")))
 
     def _check_namespace(self, candidate: Candidate) -> None:
@@ -173,7 +168,7 @@ def judge(candidate: Candidate, old: Stored, on_conflict: str) -> Outcome | None
         # As it would be stored: with defaults, and without what the kind does not have.
         new = orjson.loads(candidate.draft.fork().json())
     except (ConversionError, DecodeError):
-        new = candidate.content
+        new = orjson.loads(candidate.line)
     new.setdefault("metadata", {})
     if same_state(there, new):
         return "unchanged", ""

@@ -36,29 +36,34 @@ class OwnerMap:
             self._uids[owner.key] = await self._look(owner)
         return self._uids[owner.key]
 
-    async def translate(self, found: DumpedObject, content: dict[str, Any]) -> bool:
-        """Change the references of an object; return whether it has changed.
+    async def stand(self, found: DumpedObject) -> bool:
+        """Report whether all references of an object are as they must be on the server."""
+        for reference in found.owners:
+            owner = self._index.owner(reference, found)
+            if owner is None or await self.uid(owner) != reference.uid:
+                return False
+        return True
+
+    async def translate(self, found: DumpedObject, content: dict[str, Any]) -> None:
+        """Change the references of an object.
 
         A reference without an owner is dropped, and named: the garbage collector would delete the object.
         """
-        references, kept, changed = content["metadata"].get("ownerReferences") or [], [], False
+        references, kept = content["metadata"].get("ownerReferences") or [], []
         for reference, raw in zip(found.owners, references, strict=False):
             owner = self._index.owner(reference, found)
             uid = "" if owner is None else await self.uid(owner)
             if uid:
                 kept.append({**raw, "uid": uid})
-                changed |= uid != reference.uid
                 continue
-            changed = True
             where = "in the dump" if owner is None else "on the server"
             self._summary.skip(found, f"its owner {reference.kind} {reference.name} is not {where}, and is dropped")
-        if changed:
+        if kept:
             content["metadata"]["ownerReferences"] = kept
-            if not kept:
-                del content["metadata"]["ownerReferences"]
+        else:
+            content["metadata"].pop("ownerReferences", None)
         if not self._keeps_uids:
             await self._translate_others(found, content)
-        return changed
 
     async def _translate_others(self, found: DumpedObject, content: dict[str, Any]) -> None:
         """Change the uids of other members that stand for an object: a claim, an account."""

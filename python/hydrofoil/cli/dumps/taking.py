@@ -96,10 +96,10 @@ class Import:
 
     async def _add(self, batches: BatchSender, found: DumpedObject) -> None:
         line = found.json
-        if found.owners:
+        if not await self._owners.stand(found):
             content = found.content()
-            if await self._owners.translate(found, content):
-                line = orjson.dumps(content)
+            await self._owners.translate(found, content)
+            line = orjson.dumps(content)
         await batches.add(found, line)
 
     async def _send(self, resource: Resource, found: DumpedObject) -> None:

@@ -135,6 +135,12 @@ class App:
         # Last, as every part may name files that are read again.
         add(Part(feature=None, start=core.files.start, close=core.files.close))
 
+    def _rest(self) -> None:
+        """Let no part change anything by itself."""
+        for part in self._parts:
+            for queue in part.queues.values():
+                queue.refuse()
+
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
         return connect(self.connections, client, {"hydrofoil.own": True} if own else {})
@@ -153,6 +159,8 @@ class App:
     async def start(self) -> None:
         """Follow all existing objects, then start the parts. Raise the log's error, ValueError and StartError."""
         core = self.core
+        if core.config.read_only:
+            self._rest()
         await core.registry.follow()
         for followed in self._followed:
             await followed.fresh()

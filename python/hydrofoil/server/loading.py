@@ -14,7 +14,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.dumps.compare import is_first_object, is_own_object, same_content, same_state
-from hydrofoil.dumps.head import ObjectHead, read_head
+from hydrofoil.dumps.head import read_head
 from hydrofoil.endpoints.handlers import unstored
 from hydrofoil.engine import ConversionError, DecodeError, Draft, Stored
 from hydrofoil.errors import ApiError
@@ -23,6 +23,7 @@ from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
 from hydrofoil.registry.fresh import as_api_errors
 from hydrofoil.registry.store import Registry
+from hydrofoil.server.completion import complete_object
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 
@@ -92,23 +93,10 @@ class ObjectLoader:
             raise Refusal(f"{name!r} is no name")
         try:
             draft, _ = resource.native.decode(line, "json")
-            self._complete(draft, head)
+            complete_object(draft, self._registry.clock, self._registry.chance)
         except DecodeError as e:
             raise Refusal(e.message) from None
         return Candidate(resource, namespace, name, line, draft)
-
-    def _complete(self, draft: Draft, head: ObjectHead) -> None:
-        """Give an object what each one has: those of people who write dumps by hand may lack it."""
-        clock = self._registry.clock
-        draft.default(clock.native)
-        if not head.metadata.uid:
-            kept = {key: draft.get(["metadata", key]) for key in ("creationTimestamp", "generation")}
-            draft.fill_metadata(clock.native, head.metadata.name, self._registry.chance.uid())
-            for key, value in kept.items():
-                if value is not None:
-                    draft.set(["metadata", key], value)
-        elif not head.metadata.creation_timestamp:
-            draft.set(["metadata", "creationTimestamp"], orjson.dumps(clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")))
 
     def _check_namespace(self, candidate: Candidate) -> None:
         """Raise Refusal for an object in a namespace that there is not: nobody would ever delete it."""

@@ -1,4 +1,4 @@
-"""The path by which an administrator stores objects as they were."""
+"""The path by which an administrator stores objects as they were, and the refusal of all writes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import orjson
 
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.read_only import read_only
 from hydrofoil.endpoints.route import missing
 from hydrofoil.errors import ApiError, bad_request, method_not_allowed
+from hydrofoil.server.chain import Place
 from hydrofoil.server.loading import CONFLICTS, ObjectLoader
 from hydrofoil.server.part import Core, Part
 
@@ -47,4 +49,5 @@ def dumps(core: Core, others: Handler | None) -> Part[None]:
             raise bad_request(f"onConflict {on_conflict!r} is none of {', '.join(CONFLICTS)}")
         return {"items": await loader.load(await context.body(), on_conflict)}
 
-    return Part(feature=None, paths={ROOT: answer})
+    filters: dict[Place, Filter] = {Place.READ_ONLY: read_only()} if core.config.read_only else {}
+    return Part(feature=None, paths={ROOT: answer}, filters=filters)

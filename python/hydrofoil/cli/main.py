@@ -25,6 +25,7 @@ COMMANDS = {
     "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),
     "export": Entry(DUMPS, "hydrofoil.cli.dumps.export", "write the objects of a cluster to a folder or archive"),
     "import": Entry(DUMPS, "hydrofoil.cli.dumps.load", "bring the objects of a dump to a server"),
+    "replay": Entry(DUMPS, "hydrofoil.cli.dumps.replay", "send the requests of an audit log again"),
     "data check": Entry(DATA, "hydrofoil.cli.data.commands", "read all of a data folder, and find damage"),
     "data compact": Entry(DATA, "hydrofoil.cli.data.commands", "remove the history of a data folder"),
     "data backup": Entry(DATA, "hydrofoil.cli.data.commands", "write the state of a data folder to a file"),

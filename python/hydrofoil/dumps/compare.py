@@ -32,7 +32,10 @@ def same_state(one: Object, other: Object) -> bool:
 
 def _content(content: Object, *, status: bool = True, names: tuple[str, ...] = SERVER_SIDE) -> Object:
     metadata = {name: value for name, value in content["metadata"].items() if name not in names and value}
-    left_out = ("apiVersion", "kind") if status else ("apiVersion", "kind", "status")
+    left_out = {"apiVersion", "kind"} if status else {"apiVersion", "kind", "status"}
+    if names is SERVER_SIDE and content.get("aggregationRule"):
+        # A controller gathers them from other roles.
+        left_out.add("rules")
     rest = {name: value for name, value in content.items() if name not in left_out and value not in ({}, [], None)}
     return {**rest, "metadata": metadata, "owners": len(content["metadata"].get("ownerReferences") or ())}
 

@@ -101,6 +101,8 @@ def parse_yaml(name: str, data: bytes) -> Iterator[Piece]:
             where = LINE.match(why)
             # The words of upstream have lines of their own counting.
             number = engine.yaml_fault_line(text) or (int(where[1]) if where else 1)
+            # The fault of a text that ends too early is behind it.
+            number = min(number, text.rstrip().count(b"\n") + 1)
             yield Broken(name, line + number - 1, f"cannot read YAML: {why[where.end() :] if where else why}")
             continue
         yield from flatten(name, line + _leading_lines(text), content)

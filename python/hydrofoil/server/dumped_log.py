@@ -59,8 +59,12 @@ def read_dump(place: str) -> Contents:
 class DumpedLog(LocalLog):
     """The objects of a dump; a read-only one takes no write at all."""
 
-    def __init__(self, place: str, release: Release, chance: Chance, *, read_only: bool) -> None:
+    def __init__(
+        self, place: str, release: Release, chance: Chance, runtime_config: dict[str, bool], *, read_only: bool
+    ) -> None:
+        """Take the resources that are served, beside those that may be in a dump."""
         super().__init__()
+        self._runtime_config = runtime_config
         self._place = place
         self._release = release
         self._chance = chance
@@ -82,7 +86,8 @@ class DumpedLog(LocalLog):
         self._view = view
         self._advanced = advanced
         filling = Filling(view, Catalog({"api/all": True}, self._release), clock, self._chance, start)
-        problems = await asyncio.to_thread(filling.fill, contents, completes=self._read_only)
+        served = Catalog(self._runtime_config, self._release) if self._read_only else None
+        problems = await asyncio.to_thread(filling.fill, contents, served)
         for problem in problems[:SHOWN]:
             LOG.warning("%s: not served: %s", self._place, problem)
         if len(problems) > SHOWN:
@@ -110,11 +115,12 @@ class Filling:
         }
         self._states: defaultdict[str, list[tuple[int, Change]]] = defaultdict(list)
 
-    def fill(self, contents: Contents, *, completes: bool) -> list[str]:
-        """Load all objects; return a line on each that cannot be. `completes`: nobody else adds what each server has.
+    def fill(self, contents: Contents, served: Catalog | None) -> list[str]:
+        """Load all objects; return a line on each that cannot be. It blocks.
 
-        It blocks.
+        `served` are the resources of a server that writes nothing: what each server has is added here.
         """
+        completes = served is not None
         problems, unknown = list(contents.problems), Counter[str]()
         objects = contents.objects.objects()
         definitions = [found for found in objects if (found.group, found.kind) == DEFINITION]
@@ -123,8 +129,8 @@ class Filling:
         for found in objects:
             if (found.group, found.kind) != DEFINITION:
                 self._add(found, problems, unknown, completes=completes)
-        if completes:
-            for content in missing_services(self._catalog, objects, definitions):
+        if served is not None:
+            for content in missing_services(served, objects, definitions):
                 one = DumpedObject("", 0, content["apiVersion"], content["kind"], "", "", "", 0, (), b"")
                 one.name, one.json = content["metadata"]["name"], orjson.dumps(content)
                 self._add(one, problems, unknown, completes=completes)

@@ -161,10 +161,12 @@ def judge(candidate: Candidate, old: Stored, on_conflict: str) -> Outcome | None
     if same_state(there, new):
         return "unchanged", ""
     names = resource.group, resource.kind
-    if is_own_object(*names, candidate.namespace, candidate.name, there):
-        return "unchanged", ""
-    if is_first_object(*names, candidate.name, there) and same_content(there, new, status=False):
+    is_own = is_own_object(*names, candidate.namespace, candidate.name, there)
+    if (is_own or is_first_object(*names, candidate.name, there)) and same_content(there, new, status=False):
+        # Only who it is differs.
         return None
+    if is_own:
+        return "unchanged", ""
     if on_conflict == "replace":
         return None
     reason = OTHER if same_content(there, new) and old.uid != candidate.draft.uid else EXISTS

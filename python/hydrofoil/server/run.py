@@ -57,7 +57,7 @@ def source(config: Config, release: Release, chance: Chance, encryption: Encrypt
     if config.from_dump:
         from hydrofoil.server.dumped_log import DumpedLog
 
-        return DumpedLog(config.from_dump, release, chance, read_only=config.read_only)
+        return DumpedLog(config.from_dump, release, chance, config.runtime_config, read_only=config.read_only)
     native = None if encryption is None else encryption.native
     if config.etcd_servers:
         from hydrofoil.storage.etcd import EtcdLog

@@ -44,8 +44,7 @@ def is_read(context: Context) -> bool:
 async def _refuse(context: Context) -> Answer:
     info = context.info
     if info.resourceful:
-        resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        error = forbidden(info.group, resource, info.name, WHY)
+        error = forbidden(info.group, info.resource, info.name, WHY)
     else:
         error = ApiError(403, "Forbidden", f'"{info.path}" is forbidden: {WHY}', {})
     return respond.answer_error(context, error)

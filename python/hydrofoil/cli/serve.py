@@ -95,8 +95,7 @@ BRIEF = {
     },
     "Objects": {
         "--manifests": "apply these files or folders at the start; may be repeated",
-        "--from": "begin with the objects of a dump, in memory",
-        "--read-only": "only show the dump: refuse every write, run no controller",
+        "--from": "begin with a dump, in memory; --read-only takes no write",
         "--data-dir": "keep the objects in this folder (default: in memory)",
         "--etcd-servers": "keep the objects in etcd",
     },

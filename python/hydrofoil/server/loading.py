@@ -18,7 +18,7 @@ from hydrofoil.dumps.head import read_head
 from hydrofoil.endpoints.handlers import unstored
 from hydrofoil.engine import ConversionError, DecodeError, Draft, Stored
 from hydrofoil.errors import ApiError
-from hydrofoil.pace.pacer import Pacer
+from hydrofoil.pace.pacer import AnswerPacer
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
 from hydrofoil.registry.fresh import as_api_errors
@@ -30,6 +30,7 @@ from hydrofoil.storage.errors import Conflict, Exists, Missing
 CONFLICTS = ("skip", "replace", "fail")
 Outcome = tuple[str, str]
 """`created`, `updated`, `unchanged`, `skipped` or `failed`, and the reason of the latter two."""
+CREATED: Outcome = ("created", "")
 EXISTS = "it exists, and differs"
 OTHER = "it exists with another uid"
 
@@ -56,23 +57,33 @@ class ObjectLoader:
 
     async def load(self, body: bytes, on_conflict: str) -> list[Outcome]:
         """Store the objects of lines of JSON; return an outcome for each line."""
-        pacer = Pacer()
+        # It has the share of a large answer: it is one, whose making takes longer than its bytes.
+        pacer = AnswerPacer()
         found: list[Outcome | asyncio.Task[Outcome]] = []
+        namespaces = set[str]()
         for line in _lines(body):
             await pacer.pause()
-            found.append(await self._load_line(line, on_conflict))
+            found.append(await self._load_line(line, on_conflict, namespaces))
         return [await one if isinstance(one, asyncio.Task) else one for one in found]
 
-    async def _load_line(self, line: bytes, on_conflict: str) -> Outcome | asyncio.Task[Outcome]:
+    async def _load_line(self, line: bytes, on_conflict: str, namespaces: set[str]) -> Outcome | asyncio.Task[Outcome]:
+        """Store the object of a line; `namespaces` are those that were there a moment ago."""
+        is_large = len(line) > LARGE
         try:
-            candidate = await run(self._read, line, pooled=len(line) > LARGE)
-            self._check_namespace(candidate)
-            await self._registry.to_storage_version(candidate.resource, candidate.draft)
-            if len(line) > LARGE:
+            candidate = await run(self._read, line, pooled=True) if is_large else self._read(line)
+            if candidate.namespace and candidate.namespace not in namespaces:
+                self._check_namespace(candidate)
+                namespaces.add(candidate.namespace)
+            if candidate.resource.webhook is not None:
+                await self._registry.to_storage_version(candidate.resource, candidate.draft)
+            if is_large:
                 await run(candidate.draft.seal, pooled=True)
-            return await self._write(candidate, on_conflict)
+            with as_api_errors():
+                return await self._write(candidate, on_conflict)
         except Refusal as e:
             return "failed", str(e)
+        except (Conflict, Missing, Exists):
+            return "failed", "it was changed meanwhile"
         except ApiError as e:
             return "failed", e.message
 
@@ -100,8 +111,6 @@ class ObjectLoader:
 
     def _check_namespace(self, candidate: Candidate) -> None:
         """Raise Refusal for an object in a namespace that there is not: nobody would ever delete it."""
-        if not candidate.namespace:
-            return
         namespaces = self._registry.catalog.find("", "v1", "namespaces")
         if namespaces is not None:
             there = self._registry.collection(namespaces).get(namespaces.native, "", candidate.namespace)
@@ -109,43 +118,35 @@ class ObjectLoader:
                 raise Refusal(f'namespaces "{candidate.namespace}" not found')
 
     async def _write(self, candidate: Candidate, on_conflict: str) -> Outcome | asyncio.Task[Outcome]:
-        """Store an object, or begin to where that takes time."""
+        """Store an object, or begin to where that takes time. Raise the errors of the storage."""
         resource = candidate.resource
         collection = self._registry.collection(resource)
         if not collection.ready():
-            with as_api_errors():
-                await collection.wait()
+            await collection.wait()
         old = collection.get(resource.native, candidate.namespace, candidate.name)
-        if old is None:
-            work = self._create(collection, candidate)
-            if self._registry.storage.at_once or (resource.group, resource.kind) == ("", "Namespace"):
-                return await work
-            # The disk takes many writes at once.
-            return asyncio.create_task(work, name="loading an object")
-        outcome = judge(candidate, old, on_conflict)
-        return await self._replace(collection, old, candidate.draft) if outcome is None else outcome
+        if old is not None:
+            outcome = judge(candidate, old, on_conflict)
+            if outcome is not None:
+                return outcome
+            await collection.update(old, candidate.draft)
+            return "updated", ""
+        if self._registry.storage.at_once or (resource.group, resource.kind) == ("", "Namespace"):
+            await collection.create(candidate.draft)
+            return CREATED
+        # The disk takes many writes at once.
+        return asyncio.create_task(create_object(collection, candidate.draft), name="loading an object")
 
-    @staticmethod
-    async def _create(collection: Collection, candidate: Candidate) -> Outcome:
-        try:
-            with as_api_errors():
-                await collection.create(candidate.draft)
-        except Exists:
-            return "failed", "it was created meanwhile"
-        except ApiError as e:
-            return "failed", e.message
-        return "created", ""
 
-    @staticmethod
-    async def _replace(collection: Collection, old: Stored, draft: Draft) -> Outcome:
-        try:
-            with as_api_errors():
-                await collection.update(old, draft)
-        except (Conflict, Missing):
-            return "failed", "it was changed meanwhile"
-        except ApiError as e:
-            return "failed", e.message
-        return "updated", ""
+async def create_object(collection: Collection, draft: Draft) -> Outcome:
+    """Store an object beside others; return the outcome."""
+    try:
+        with as_api_errors():
+            await collection.create(draft)
+    except Exists:
+        return "failed", "it was created meanwhile"
+    except ApiError as e:
+        return "failed", e.message
+    return CREATED
 
 
 def judge(candidate: Candidate, old: Stored, on_conflict: str) -> Outcome | None:

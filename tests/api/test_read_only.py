@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,6 +106,41 @@ def test_kubectl_looks_into_it(shown: str) -> None:
     assert print_of("auth", "can-i", "list", "pods") == (0, "yes\n")
     code, text = print_of("delete", "namespace", "team")
     assert code == 1 and 'namespaces "team" is forbidden: this server is read-only' in text
+
+
+def test_a_watch_goes_on_from_a_list(shown: str) -> None:
+    version = called(f"{shown}{MAPS}")["metadata"]["resourceVersion"]
+    with urllib.request.urlopen(f"{shown}{MAPS}?watch=1&timeoutSeconds=1&resourceVersion={version}") as stream:
+        assert stream.read() == b""
+    page = called(f"{shown}/api/v1/namespaces?limit=2")["metadata"]
+    assert page["resourceVersion"] == version
+    assert len(called(f"{shown}/api/v1/namespaces?limit=9&continue={page['continue']}")["items"]) == 3
+
+
+def test_nothing_expires_and_nobody_is_called(tmp_path: Path) -> None:
+    """Events of long ago stay, and the service of another time gets no connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+        event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "default"}}
+        service = {"name": "s", "namespace": "default", "port": port}
+        spec = {"group": "x.io", "version": "v1", "service": service, "insecureSkipTLSVerify": True}
+        priorities = {"groupPriorityMinimum": 1, "versionPriority": 1}
+        remote = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.x.io"}}
+        items = [
+            {**event, "involvedObject": {"kind": "Pod", "name": "p", "namespace": "default"}},
+            {**remote, "spec": {**spec, **priorities}},
+        ]
+        (tmp_path / "list.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+        endpoint = f"--service-endpoints=default/s=127.0.0.1:{port}"
+        flags = ("--from", str(tmp_path / "list.json"), "--read-only", "--event-ttl", "1ms", endpoint)
+        with serving(*flags) as url:
+            with pytest.raises(urllib.error.HTTPError, match="503"):
+                called(f"{url}/apis/x.io/v1/things")
+            assert len(called(f"{url}/api/v1/events")["items"]) == 1
+            assert failed(f"{url}/api/v1/namespaces/default/events/e", method="DELETE")["code"] == 403
+            listening.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                listening.accept()
 
 
 def test_a_dump_by_hand_is_served(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class Registrations:
 
     def __init__(self, *, calls: bool = True) -> None:
         """Without `calls` no service is available: the addresses of a dump are those of another time."""
-        self._calls = calls
+        self.calls = calls
         self._all: dict[str, Registration] = {}
         self.remote: dict[tuple[str, str], Registration] = {}
         """Those behind a service, by group and version."""
@@ -69,7 +69,7 @@ class Registrations:
 
     def _put(self, new: Registration) -> None:
         old = self._all.get(new.name)
-        if new.service is not None and not self._calls:
+        if new.service is not None and not self.calls:
             new = replace(new, available=False)
         if old == new:
             return

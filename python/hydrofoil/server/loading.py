@@ -45,6 +45,8 @@ class Candidate(NamedTuple):
     resource: Resource
     namespace: str
     name: str
+    uid: str
+    """As it was sent; empty if the dump does not say."""
     line: bytes
     draft: Draft
 
@@ -107,7 +109,7 @@ class ObjectLoader:
             complete_object(draft, self._registry.clock, self._registry.chance)
         except DecodeError as e:
             raise Refusal(e.message) from None
-        return Candidate(resource, namespace, name, line, draft)
+        return Candidate(resource, namespace, name, head.metadata.uid, line, draft)
 
     def _check_namespace(self, candidate: Candidate) -> None:
         """Raise Refusal for an object in a namespace that there is not: nobody would ever delete it."""
@@ -159,7 +161,8 @@ def judge(candidate: Candidate, old: Stored, on_conflict: str) -> Outcome | None
     except (ConversionError, DecodeError):
         new = orjson.loads(candidate.line)
     new.setdefault("metadata", {})
-    if same_state(there, new):
+    is_same = same_content(there, new)
+    if same_state(there, new) or (is_same and candidate.uid in ("", old.uid)):
         return "unchanged", ""
     names = resource.group, resource.kind
     is_own = is_own_object(*names, candidate.namespace, candidate.name, there)
@@ -170,7 +173,7 @@ def judge(candidate: Candidate, old: Stored, on_conflict: str) -> Outcome | None
         return "unchanged", ""
     if on_conflict == "replace":
         return None
-    reason = OTHER if same_content(there, new) and old.uid != candidate.draft.uid else EXISTS
+    reason = OTHER if is_same else EXISTS
     return ("failed" if on_conflict == "fail" else "skipped"), reason
 
 

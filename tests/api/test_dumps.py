@@ -160,8 +160,8 @@ def test_dumps_of_others(target: str, tmp_path: Path) -> None:
     folder = tmp_path / "must-gather" / "namespaces" / "team"
     folder.mkdir(parents=True)
     (tmp_path / "must-gather" / "timestamp").write_text("2026-11-28 14:00")
-    (tmp_path / "must-gather" / "namespaces.yaml").write_text(
-        "apiVersion: v1\nkind: NamespaceList\nitems:\n- metadata: {name: team}\n"
+    (tmp_path / "must-gather" / "nodes.yaml").write_text(
+        "apiVersion: v1\nkind: NodeList\nitems:\n- metadata: {name: one}\n"
     )
     (folder / "pod.log").write_text("{")
     (folder / "report.json").write_text('{"status": "ok"}')

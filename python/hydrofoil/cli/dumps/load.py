@@ -6,7 +6,7 @@ import asyncio
 import gc
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,19 +113,24 @@ async def load(client: Client, source: Source, options: ImportOptions, summary: 
     )
     await work.check()
     selection = Selection(options.include, options.exclude)
-    chosen = select(index, selection, work.served, source)
+    chosen, excluded = select(index, selection, work.served, source)
     every = selection.include or selection.exclude
     # One that is there twice is taken once.
     summary.unchanged += 0 if every else index.repeated
     summary.read = len(chosen) + (0 if every else index.repeated)
     bar.describe("importing", len(chosen))
-    await work.take(order_objects(index, chosen))
+    await work.take(order_objects(index, chosen), makes_namespaces="namespaces" not in excluded)
 
 
-def select(index: DumpIndex, selection: Selection, served: ServedResources, source: Source) -> list[DumpedObject]:
-    """Return the objects of selected resources. Raise Failure for a name that no resource has."""
+def select(
+    index: DumpIndex, selection: Selection, served: ServedResources, source: Source
+) -> tuple[list[DumpedObject], Collection[str]]:
+    """Return the objects of selected resources, and the names of excluded ones.
+
+    Raise Failure for a name that no resource has.
+    """
     if not (selection.include or selection.exclude):
-        return list(index.objects())
+        return list(index.objects()), ()
     plurals = {(r.group, r.kind): r.plural for r in served.by_kind.values()}
     names = [(r.group, r.plural, r.aliases) for r in served.preferred]
     for resource in source.manifest.resources if source.manifest else ():
@@ -144,7 +149,7 @@ def select(index: DumpIndex, selection: Selection, served: ServedResources, sour
         chosen = selection.resolve(name_resources(names))
     except ValueError as e:
         raise refuse_unknown(e) from None
-    return [found for found in index.objects() if takes(chosen, found, plurals)]
+    return [found for found in index.objects() if takes(chosen, found, plurals)], chosen.exclude
 
 
 def takes(selection: Selection, found: DumpedObject, plurals: dict[tuple[str, str], str]) -> bool:

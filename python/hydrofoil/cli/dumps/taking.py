@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import orjson
 
@@ -11,8 +11,9 @@ from hydrofoil.cli.dumps.batches import BatchSender
 from hydrofoil.cli.dumps.owners import OwnerMap
 from hydrofoil.cli.dumps.progress import Bar
 from hydrofoil.cli.dumps.sender import ObjectSender
-from hydrofoil.cli.dumps.served import Resource, ServedResources, discover
+from hydrofoil.cli.dumps.served import JSON, Resource, ServedResources, discover
 from hydrofoil.cli.dumps.summary import Summary
+from hydrofoil.controls.apply import MANAGER
 from hydrofoil.dumps.object import DumpedObject
 from hydrofoil.dumps.order import DEFINITION, NAMESPACE, DumpIndex
 
@@ -55,8 +56,11 @@ class Import:
         """Return the resources of the server."""
         return self._served
 
-    async def take(self, objects: Sequence[DumpedObject]) -> None:
-        """Import objects, which are in their order."""
+    async def take(self, objects: Sequence[DumpedObject], *, makes_namespaces: bool) -> None:
+        """Import objects, which are in their order.
+
+        `makes_namespaces`: those of objects whose dump has no namespaces, as that of kubectl cluster-info has none.
+        """
         if self._batches is not None:
             # They have their own uids, once they are there.
             for found in objects:
@@ -70,7 +74,15 @@ class Import:
         others = [found for found in objects if (found.group, found.kind) != DEFINITION]
         namespaces = [found for found in others if (found.group, found.kind) == NAMESPACE]
         await self._take_all(namespaces)
+        if makes_namespaces:
+            await self._make_namespaces({found.namespace for found in others} - {"", *(n.name for n in namespaces)})
         await self._take_all([found for found in others if (found.group, found.kind) != NAMESPACE])
+
+    async def _make_namespaces(self, names: Collection[str]) -> None:
+        """Create namespaces that are not there. Where that is refused, their objects will say so."""
+        for name in sorted(names):
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+            await self._client.ask("POST", f"/api/v1/namespaces?fieldManager={MANAGER}", JSON, orjson.dumps(body))
 
     async def _wait_for(self, definition: DumpedObject) -> None:
         """Wait until the versions of a definition are served; one that is not is a reason of its objects."""

@@ -19,6 +19,8 @@ RANKS = {
     ("", "Secret"): 3,
     ("", "ConfigMap"): 3,
     ("", "PersistentVolumeClaim"): 3,
+    # A service makes its own, and finds one that is there taken.
+    ("networking.k8s.io", "IPAddress"): 6,
     # What limits or changes other objects comes behind them: they were accepted without it.
     ("", "ResourceQuota"): 6,
     ("", "LimitRange"): 6,

@@ -25,6 +25,7 @@ def order(*objects: DumpedObject) -> list[str]:
 
 def test_definitions_and_namespaces_are_first_and_limits_last() -> None:
     kinds = [
+        make("address", "IPAddress", "networking.k8s.io"),
         make("quota", "ResourceQuota"),
         make("pod"),
         make("hook", "MutatingWebhookConfiguration", "admissionregistration.k8s.io"),
@@ -32,7 +33,7 @@ def test_definitions_and_namespaces_are_first_and_limits_last() -> None:
         make("n", "Namespace"),
         make("boats", "CustomResourceDefinition", "apiextensions.k8s.io"),
     ]
-    assert order(*kinds) == ["boats", "n", "account", "pod", "quota", "hook"]
+    assert order(*kinds) == ["boats", "n", "account", "pod", "address", "quota", "hook"]
 
 
 def test_of_two_of_a_name_the_newer_one_is_kept() -> None:

@@ -104,7 +104,10 @@ def test_each_request_is_sent_once_by_its_arrival(tmp_path: Path) -> None:
     st.fixed_dictionaries(
         {},
         optional={
-            name: st.none() | st.text(max_size=4) | st.integers() | st.dictionaries(st.text(max_size=3), st.none())
+            name: st.none()
+            | st.text(max_size=4)
+            | st.integers(-9, 999)
+            | st.dictionaries(st.text(max_size=3), st.none())
             for name in (*EVENT, "requestObject", "impersonatedUser")
         },
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.api.data_dirs import called
-from tests.api.dumps import APPS, BOATS, fill, lists, run, serving
+from tests.api.dumps import APPS, BOATS, SELECTED, fill, lists, run, serving
 
 ASSIGNED = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -252,3 +252,15 @@ def test_objects_as_they_were_are_still_objects(target: str) -> None:
     stored = called(f"{target}/api/v1/namespaces/default/configmaps/a")["metadata"]
     assert (stored["uid"], stored["creationTimestamp"]) == ("u-1", "2020-01-01T00:00:00Z")
     assert (stored["generation"], stored["deletionTimestamp"]) == (7, deleted["deletionTimestamp"])
+
+
+def test_dependants_of_an_owner_that_was_refused_get_the_one_that_is_there(dump: Path, target: str) -> None:
+    """With uids kept, in a later request than their owner's."""
+    called(f"{target}/api/v1/namespaces", {"metadata": {"name": "team"}})
+    there = called(f"{target}{APPS}/deployments", {"metadata": {"name": "web"}, "spec": SELECTED})
+    code, summary, _ = run("import", str(dump), "--server", target, "--keep-uids", "--include", "deployments")
+    assert (code, len(summary["skipped"])) == (1, 1)
+    code, _, _ = run("import", str(dump), "--server", target, "--keep-uids", "--include", "replicasets")
+    assert code == 0
+    (owner,) = called(f"{target}{APPS}/replicasets/web-1")["metadata"]["ownerReferences"]
+    assert owner["uid"] == there["metadata"]["uid"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import orjson
 
 from hydrofoil.cli.client import Client
@@ -21,7 +23,11 @@ BYTES = 512 << 10
 class BatchSender:
     """The requests of one import."""
 
-    def __init__(self, client: Client, summary: Summary, on_conflict: str, bar: Bar) -> None:
+    def __init__(
+        self, client: Client, summary: Summary, on_conflict: str, bar: Bar, refused: Callable[[DumpedObject], None]
+    ) -> None:
+        """`refused` is called with each object that was not taken."""
+        self._refused = refused
         self._client = client
         self._summary = summary
         self._target = f"{PATH}?onConflict={on_conflict}"
@@ -61,4 +67,6 @@ class BatchSender:
         else:
             for found, (outcome, reason) in zip(waiting, orjson.loads(reply.body)["items"], strict=True):
                 self._summary.count(found, outcome, reason)
+                if outcome in ("skipped", "failed"):
+                    self._refused(found)
         self._bar.advance(len(waiting))

@@ -30,6 +30,10 @@ class OwnerMap:
         """Take the uid that an object has on the server."""
         self._uids[found.key] = uid
 
+    def forget(self, found: DumpedObject) -> None:
+        """Ask the server for an object after all: it was not taken, or another one has its name."""
+        self._uids.pop(found.key, None)
+
     async def uid(self, owner: DumpedObject) -> str:
         """Return the uid of an object of the dump on the server; empty if it is not there."""
         if owner.key not in self._uids:

@@ -37,8 +37,8 @@ class Import:
         self._bar = bar
         self._served = ServedResources()
         self._sender = ObjectSender(client, self._served, summary, on_conflict, resumes=resumes)
-        self._batches = BatchSender(client, summary, on_conflict, bar) if keeps_uids else None
         self._owners = OwnerMap(index, summary, self._sender.look, keeps_uids=keeps_uids)
+        self._batches = BatchSender(client, summary, on_conflict, bar, self._owners.forget) if keeps_uids else None
 
     async def check(self) -> None:
         """Raise Failure for a server that cannot do what is asked."""

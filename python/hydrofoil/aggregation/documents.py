@@ -39,7 +39,8 @@ class Documents:
         """The OpenAPI v2 document of each."""
         self.changes = 0
         """A count that grows with each change of these."""
-        registrations.listeners.append(self._registered)
+        if registrations.calls:
+            registrations.listeners.append(self._registered)
 
     async def close(self) -> None:
         """Stop the refreshes."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
+from msgspec.structs import replace
 
 from hydrofoil.apis.registration import Registration, registration
 from hydrofoil.apis.version import version_key
@@ -18,7 +19,9 @@ from hydrofoil.engine import Stored
 class Registrations:
     """All API services by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, calls: bool = True) -> None:
+        """Without `calls` no service is available: the addresses of a dump are those of another time."""
+        self.calls = calls
         self._all: dict[str, Registration] = {}
         self.remote: dict[tuple[str, str], Registration] = {}
         """Those behind a service, by group and version."""
@@ -66,6 +69,8 @@ class Registrations:
 
     def _put(self, new: Registration) -> None:
         old = self._all.get(new.name)
+        if new.service is not None and not self.calls:
+            new = replace(new, available=False)
         if old == new:
             return
         self._all[new.name] = new

@@ -44,18 +44,7 @@ class Client:
     def __init__(self, access: Access) -> None:
         """Raise Failure for an address or certificates that have no meaning."""
         self._access = access
-        try:
-            parts = urlsplit(access.url)
-            port = parts.port
-        except ValueError:
-            parts, port = urlsplit(""), None
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Failure(f"{access.url!r} is no URL of a server", "such as http://127.0.0.1:8080", USAGE)
-        if parts.scheme == "http":
-            self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=TIMEOUT)
-        else:
-            context = trust(access)
-            self._connection = http.client.HTTPSConnection(parts.hostname, port, timeout=TIMEOUT, context=context)
+        self._connection = connection_to(access)
         self._kinds: dict[str, dict[str, Found]] = {}
 
     async def ask(self, method: str, target: str, media: str, body: bytes) -> Reply:
@@ -101,6 +90,20 @@ class Client:
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
+
+
+def connection_to(access: Access) -> http.client.HTTPConnection:
+    """Return a connection to a server, not open yet. Raise Failure for an address or certificates without a meaning."""
+    try:
+        parts = urlsplit(access.url)
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Failure(f"{access.url!r} is no URL of a server", "such as http://127.0.0.1:8080", USAGE)
+    if parts.scheme == "http":
+        return http.client.HTTPConnection(parts.hostname, port, timeout=TIMEOUT)
+    return http.client.HTTPSConnection(parts.hostname, port, timeout=TIMEOUT, context=trust(access))
 
 
 def wait() -> None:

@@ -10,7 +10,8 @@ from click.shell_completion import CompletionItem
 
 from hydrofoil.options import Flag
 
-PATHS = {"FILE": "file", "PATH": "file", "DIR": "dir", "NEWDIR": "dir", "A.json": "file", "B.json": "file"}
+FILES = ("FILE", "PATH", "DUMP", "SOURCE", "DEST", "AUDIT.log", "A.json", "B.json")
+PATHS = {**dict.fromkeys(FILES, "file"), "DIR": "dir", "NEWDIR": "dir"}
 
 
 def items(words: Sequence[str], incomplete: str) -> list[CompletionItem]:

@@ -15,7 +15,7 @@ from hydrofoil.cli.failure import INTERRUPTED, WRONG, Failure, report
 from hydrofoil.cli.group import Entry, Group
 from hydrofoil.folders import FolderError
 
-SERVING, TESTING, MEASURING, DATA, SHELL = "Serve", "Test", "Measure", "Keep data", "Set up"
+SERVING, TESTING, MEASURING, DUMPS, DATA, SHELL = "Serve", "Test", "Measure", "Look back", "Keep data", "Set up"
 COMMANDS = {
     "serve": Entry(SERVING, "hydrofoil.cli.serve", "serve the API until SIGTERM or SIGINT"),
     "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server that runs"),
@@ -23,6 +23,9 @@ COMMANDS = {
     "ls": Entry(SERVING, "hydrofoil.cli.ls", "list the servers that run"),
     "stop": Entry(SERVING, "hydrofoil.cli.stop", "end the server that runs, or all of them"),
     "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),
+    "export": Entry(DUMPS, "hydrofoil.cli.dumps.export", "write the objects of a cluster to a folder or archive"),
+    "import": Entry(DUMPS, "hydrofoil.cli.dumps.load", "bring the objects of a dump to a server"),
+    "replay": Entry(DUMPS, "hydrofoil.cli.dumps.replay", "send the requests of an audit log again"),
     "data check": Entry(DATA, "hydrofoil.cli.data.commands", "read all of a data folder, and find damage"),
     "data compact": Entry(DATA, "hydrofoil.cli.data.commands", "remove the history of a data folder"),
     "data backup": Entry(DATA, "hydrofoil.cli.data.commands", "write the state of a data folder to a file"),

@@ -27,6 +27,7 @@ def serve(given: dict[str, Any], explain: Callable[[str], str]) -> int:
         raise Failure("--etcd-certfile and --etcd-keyfile are given together", code=USAGE)
     if given["watch_manifests"] and not given["manifests"]:
         raise Failure("--watch-manifests is for the files of --manifests", "name one with --manifests PATH", USAGE)
+    check_dump(given)
     # Only serving needs the engine: --help answers without it.
     # Objects made before serving live as long as the process: the garbage collector can skip them.
     gc.disable()
@@ -40,6 +41,22 @@ def serve(given: dict[str, Any], explain: Callable[[str], str]) -> int:
     config = Config(**given)
     configure(config.log_format, config.verbosity)
     return run_process(config, explain)
+
+
+def check_dump(given: Mapping[str, Any]) -> None:
+    """Raise Failure for flags that exclude each other where a dump is served."""
+    if given["read_only"] and not given["from_dump"]:
+        raise Failure("--read-only is for the objects of a dump", "name one with --from DUMP", USAGE)
+    for setting, name in (("data_dir", "--data-dir"), ("etcd_servers", "--etcd-servers")):
+        if given["from_dump"] and given[setting]:
+            raise Failure(
+                f"--from and {name} exclude each other: a dump is served from memory",
+                "hydrofoil import keeps it",
+                USAGE,
+            )
+    for setting, name in (("manifests", "--manifests"), ("test_controls", "--test-controls")):
+        if given["read_only"] and given[setting]:
+            raise Failure(f"--read-only and {name} exclude each other: one of them writes", code=USAGE)
 
 
 def name_flag(given: Mapping[str, Any], line: str) -> str:
@@ -78,6 +95,7 @@ BRIEF = {
     },
     "Objects": {
         "--manifests": "apply these files or folders at the start; may be repeated",
+        "--from": "begin with a dump, in memory; --read-only takes no write",
         "--data-dir": "keep the objects in this folder (default: in memory)",
         "--etcd-servers": "keep the objects in etcd",
     },

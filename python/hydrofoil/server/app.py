@@ -36,6 +36,7 @@ from hydrofoil.server.parts import access, extensions, observation, storage
 from hydrofoil.server.parts.admission import admission
 from hydrofoil.server.parts.controllers import controllers
 from hydrofoil.server.parts.documents import documents
+from hydrofoil.server.parts.dumps import ROOT, dumps
 from hydrofoil.server.parts.front import front
 from hydrofoil.server.parts.kinds import kinds
 from hydrofoil.server.parts.limits import limits
@@ -111,6 +112,7 @@ class App:
 
             running = Running(partial(self.connect, own=True), self.settle, reach, self.disconnect)
             self.controlling = add(test_controls(core, controls, running))
+        add(dumps(core, paths.get(ROOT)))
         texts = add(documents(core, aggregation, paths))
         parts = Parts(
             core.registry,
@@ -137,6 +139,12 @@ class App:
         # Last, as every part may name files that are read again.
         add(Part(feature=None, start=core.files.start, close=core.files.close))
 
+    def _rest(self) -> None:
+        """Let no part change anything by itself."""
+        for part in self._parts:
+            for queue in part.queues.values():
+                queue.refuse()
+
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
         return connect(self.connections, client, {"hydrofoil.own": True} if own else {})
@@ -155,6 +163,8 @@ class App:
     async def start(self) -> None:
         """Follow all existing objects, then start the parts. Raise the log's error, ValueError and StartError."""
         core = self.core
+        if core.config.read_only:
+            self._rest()
         await core.registry.follow()
         for followed in self._followed:
             await followed.fresh()

@@ -33,6 +33,8 @@ class Place(IntEnum):
     LIMIT = auto()
     """Authorization may ask a webhook: a request that waits for it holds a seat."""
     AUTHORIZATION = auto()
+    READ_ONLY = auto()
+    """Who may not write at all is told so first."""
     FAULTS = auto()
     """A test's faults hit what would have been answered."""
     METRICS = auto()

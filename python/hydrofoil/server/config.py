@@ -12,7 +12,7 @@ from hydrofoil.controls.options import ControlOptions
 from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
-from hydrofoil.server.options import LifeOptions, ListenOptions, ManifestOptions
+from hydrofoil.server.options import DumpOptions, LifeOptions, ListenOptions, ManifestOptions
 from hydrofoil.storage.options import StorageOptions
 from hydrofoil.tracing.options import TracingOptions
 
@@ -20,6 +20,7 @@ from hydrofoil.tracing.options import TracingOptions
 class Config(
     ListenOptions,
     ManifestOptions,
+    DumpOptions,
     StorageOptions,
     ControlOptions,
     LifeOptions,

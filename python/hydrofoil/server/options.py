@@ -225,6 +225,25 @@ class ManifestOptions(Options):
     )
 
 
+class DumpOptions(Options):
+    """Objects of a dump."""
+
+    from_dump: str = flag(
+        "--from",
+        "",
+        anything,
+        "begin with the objects of a dump, in memory: of hydrofoil export, or what hydrofoil import takes",
+        value="DUMP",
+    )
+    read_only: bool = flag(
+        "--read-only",
+        False,
+        boolean,
+        "only show the dump: every write is refused, no controller runs, and nothing expires",
+        value="BOOL",
+    )
+
+
 class LifeOptions(Options):
     """Start and end of a server, log, and metrics."""
 

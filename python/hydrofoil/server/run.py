@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hydrofoil.apis.enablement import EnablementError
-from hydrofoil.apis.gates import GateError, Gates
+from hydrofoil.apis.gates import GateError
 from hydrofoil.apis.releases.release import Release
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.runtime.controller import Controller
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 __all__ = ["Server", "StartError"]
 
 
+FOREVER = 1e9
+"""The seconds that a state remains readable where none follows."""
+
+
 async def encryption(config: Config, clock: Clock) -> Encryption | None:
     """Return the encryption that the flags ask for. Raise ValueError with one line."""
     check_encryption(config)
@@ -48,8 +52,12 @@ async def encryption(config: Config, clock: Clock) -> Encryption | None:
     return await asyncio.to_thread(partial(Service, config.encryption_provider_config, clock, reload=reload))
 
 
-def source(config: Config, encryption: Encryption | None = None) -> Log:
+def source(config: Config, release: Release, chance: Chance, encryption: Encryption | None = None) -> Log:
     """Return the log that the flags name."""
+    if config.from_dump:
+        from hydrofoil.server.dumped_log import DumpedLog
+
+        return DumpedLog(config.from_dump, release, chance, config.runtime_config, read_only=config.read_only)
     native = None if encryption is None else encryption.native
     if config.etcd_servers:
         from hydrofoil.storage.etcd import EtcdLog
@@ -135,7 +143,7 @@ class Server:
         self.url, self.address = site.url, (listener.host, listener.port)
         release = Release.of(config.emulated_version, config.feature_gates)
         found = await encryption(config, self._clock)
-        storage = await self._open(release.gates, found)
+        storage = await self._open(release, found)
         core = make_core(config, site, storage, release, self._clock, self._chance, self.guests)
         kubeconfigs = self._kubeconfigs(site, certificates)
         reach = None if kubeconfigs is None else kubeconfigs.reach
@@ -190,19 +198,19 @@ class Server:
             own_ca=b"" if certificates.identity is None else certificates.identity.authority,
         )
 
-    async def _open(self, gates: Gates, encryption: Encryption | None) -> Storage:
+    async def _open(self, release: Release, encryption: Encryption | None) -> Storage:
         """Return the storage that the flags name, once it is open."""
         config = self.config
         storage = Storage(
-            self._log or source(config, encryption),
+            self._log or source(config, release, self._chance, encryption),
             self._clock,
-            window=config.history_window,
+            window=FOREVER if config.read_only else config.history_window,
             events=config.history_events,
             memory=config.history_bytes,
             cache=config.cache_bytes,
             # etcd has its own bound.
             max_write=0 if config.etcd_servers else config.max_request_bytes,
-            deletes_corrupt=gates.enabled("AllowUnsafeMalformedObjectDeletion"),
+            deletes_corrupt=release.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
         )
         self._ends.push_async_callback(storage.close)
         await storage.open()

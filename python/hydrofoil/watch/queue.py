@@ -93,6 +93,10 @@ class Queue:
         self._note()
         self._staff()
 
+    def refuse(self) -> None:
+        """Take no key from now on: a server that shows a dump changes nothing by itself."""
+        self._closed = True
+
     def _note(self) -> None:
         """Count this queue as busy from its first key until its last one is processed."""
         is_busy = bool(self._waiting or self._running)

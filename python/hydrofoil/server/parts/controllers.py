@@ -25,4 +25,6 @@ def controllers(
     )
     elects = core.config.elects
     manager = ControllerManager(core.config, deps, core.listeners, elects=elects, one_by_one=one_by_one)
+    if core.config.read_only:
+        return Part(feature=manager, close=manager.stop, controllers=manager.running)
     return Part(feature=manager, start=manager.start, close=manager.stop, controllers=manager.running)

@@ -35,16 +35,18 @@ class Aggregation(Struct, frozen=True):
 def aggregation(core: Core) -> Part[Aggregation]:
     """Return the API services."""
     registry, hub, clock = core.registry, core.hub, core.clock
-    registrations = Registrations()
+    read_only = core.config.read_only
+    registrations = Registrations(calls=not read_only)
     services = ApiServices(registry, registrations, hub, clock)
     backends = Backends(core.services)
-    availability = Availability(registry, hub, registrations, backends, services.report)
+    availability = None if read_only else Availability(registry, hub, registrations, backends, services.report)
     documents = Documents(registrations, backends, clock)
     content = RemoteContent(registrations, RemoteClient(backends))
 
     async def close() -> None:
         await documents.close()
-        await availability.close()
+        if availability is not None:
+            await availability.close()
         await services.close()
 
     return Part(

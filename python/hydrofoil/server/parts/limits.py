@@ -35,7 +35,8 @@ def limits(core: Core, restore: Restore) -> Part[Limits]:
     reading, writing = config.max_requests_inflight, config.max_mutating_requests_inflight
     in_flight = InFlight(reading, writing, metrics.dropped)
     hidden = [deprecated.Hidden(core.registry, in_flight)] if config.show_hidden_metrics_for_version else []
-    if not config.enable_priority_and_fairness:
+    if not config.enable_priority_and_fairness or config.read_only:
+        # A dump may lack the required objects of priority and fairness, and nobody may create them.
         running = (lambda: in_flight.reading.taken), (lambda: in_flight.writing.taken)
         return Part(
             feature=Limits(in_flight, None),

@@ -48,6 +48,8 @@ def first_objects(core: Core, authorization: Authorization, services: ApiService
     objects = partial(bootstrap.load, core.registry, core.site.port, core.config.service_cluster_ip_range, core.gates)
 
     async def start() -> None:
+        if core.config.read_only:
+            return
         try:
             await services.load()
             await objects(roles=authorization.reconciles)

@@ -134,8 +134,15 @@ class App:
         # In front of the socket: connections learn once whether there are any.
         add(memos(core, filters.keys(), authorization.rests_on, self._followed))
         self.connections = add(front(core, wire, listener, certificates))
-        one_by_one = controls is not None and controls.seeded
-        self.manager = add(controllers(core, self.admission, aggregation, self.authentication, one_by_one=one_by_one))
+        self.manager = add(
+            controllers(
+                core,
+                self.admission,
+                aggregation,
+                self.authentication,
+                one_by_one=controls is not None and controls.seeded,
+            )
+        )
         # Last, as every part may name files that are read again.
         add(Part(feature=None, start=core.files.start, close=core.files.close))
 

@@ -50,6 +50,7 @@ MEMORABLE = frozenset(
         Place.IMPERSONATION,
         Place.LIMIT,
         Place.AUTHORIZATION,
+        Place.READ_ONLY,
         Place.METRICS,
     )
 )

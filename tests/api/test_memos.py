@@ -288,6 +288,32 @@ async def test_a_right_to_some_names_is_looked_at_each_time(guarded: Server, cha
             assert b" 403 " in await ada.ask(f"GET {MAPS}/b", ADA)
 
 
+def authorizers(*types: str) -> str:
+    """Return a configuration with these authorizers."""
+    named = [{"type": kind, "name": kind.lower()} for kind in types]
+    head = {"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthorizationConfiguration"}
+    return orjson.dumps({**head, "authorizers": named}).decode()
+
+
+async def test_a_right_ends_with_the_configuration_that_gave_it(tmp_path: Path, chain: Chain) -> None:
+    write(tmp_path / "tokens", TOKENS)
+    write(tmp_path / "authorizers", authorizers("RBAC"))
+    tokens, path = str(tmp_path / "tokens"), str(tmp_path / "authorizers")
+    config = Config(port=0, controllers="", token_auth_file=tokens, authorization_config=path)
+    async with serving(config) as server, dialing(server) as admin, dialing(server) as ada:
+        rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}]
+        await post(admin, f"{RBAC}/clusterroles", {"metadata": {"name": "maps"}, "rules": rules})
+        await post(admin, f"{RBAC}/clusterrolebindings", bound("maps"))
+        await post(admin, MAPS, {"metadata": {"name": "a"}})
+        assert b" 200 " in await learn(ada, chain, f"GET {MAPS}/a", ADA)
+        assert b" 200 " in await ada.ask(f"GET {MAPS}/a", ADA) and chain.take() == 0
+        # Others decide from now on, if to the same effect here: the chain asks them.
+        write(tmp_path / "authorizers", authorizers("Node", "RBAC"))
+        async with asyncio.timeout(20):
+            while not chain.take():
+                assert b" 200 " in await ada.ask(f"GET {MAPS}/a", ADA)
+
+
 async def test_a_login_is_looked_at_again_after_its_time(guarded: Server, chain: Chain) -> None:
     clock = guarded.app.core.clock
     async with dialing(guarded) as ada:

@@ -1002,9 +1002,6 @@ class Memos:
     def generation(self) -> int:
         """Return how often all memos were dropped."""
 
-    def memos(self) -> list[Memo]:
-        """Return all memos."""
-
 @final
 class RequestClock:
     """The time of requests on one loop: it stands still while other classes of work have the loop."""

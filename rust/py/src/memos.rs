@@ -97,11 +97,6 @@ impl Memos {
     fn generation(&self) -> u64 {
         self.inner.lock().generation
     }
-
-    /// Return all memos.
-    fn memos(&self, py: Python<'_>) -> Vec<Py<Memo>> {
-        self.inner.lock().memos.values().map(|memo| memo.clone_ref(py)).collect()
-    }
 }
 
 impl Memos {

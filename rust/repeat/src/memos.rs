@@ -66,11 +66,6 @@ impl<T> Memos<T> {
         self.size = 0;
         self.by_lines.drain().flat_map(|(_, by_place)| by_place.into_values()).collect()
     }
-
-    /// Iterate over all values.
-    pub fn values(&self) -> impl Iterator<Item = &T> {
-        self.by_lines.values().flat_map(HashMap::values)
-    }
 }
 
 /// What a GET without a body reads.
@@ -175,7 +170,7 @@ mod tests {
             let data = head(&format!("/a/{number}/c"), "");
             dropped += memos.insert(1, &split(&data).unwrap(), false, number).len();
         }
-        assert_eq!((memos.values().count(), dropped), (1, MOST_MEMOS));
+        assert_eq!((memos.clear().len(), dropped), (1, MOST_MEMOS));
         let long = head(&format!("/{}/c", "b".repeat(LARGEST)), "");
         assert_eq!(memos.insert(1, &split(&long).unwrap(), false, 0).len(), 1);
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
@@ -28,7 +28,7 @@ from hydrofoil.endpoints.framing import continues, origin_form, plain_refusal, r
 from hydrofoil.endpoints.known_heads import KnownHeads
 from hydrofoil.endpoints.memos import Memos
 from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
-from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
+from hydrofoil.endpoints.wire import CLOSED, KEPT, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
 from hydrofoil.headers import EXPECT
 from hydrofoil.pace.reads import ReadQueue
@@ -108,7 +108,6 @@ class Connection(web.RequestHandler):
         "memos",
         "own_host",
         "reads",
-        "requests_waiting",
     )
     address: str
     """The address of the client; empty without one."""
@@ -138,8 +137,6 @@ class Connection(web.RequestHandler):
     """The begin of a memo of the present request."""
     identity: int
     """The number of the client, by its certificates; 0: none, its requests have no memos."""
-    requests_waiting: Collection[object]
-    """The requests of all connections that wait for a turn."""
     _wire: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -211,19 +208,21 @@ class Connection(web.RequestHandler):
         heads, memos = self.known_heads, self.memos
         if heads is None:
             return False
-        answer = None
+        answer = request = None
         try:
             # A client that does not read, and requests that wait for a turn, are left to the chain.
-            if self.identity and memos is not None and not self.requests_waiting and not self.writing_paused:
-                if answer := memos.answer(self.identity, data):
-                    self._wire.write(answer)
-                    self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
-                    return True
-            request = heads.request(self, data)
+            if self.identity and memos is not None and not self.answer.waiting and not self.writing_paused:
+                answer = memos.answer(self.identity, data)
+            if not answer:
+                request = heads.request(self, data)
         except FAULTS:
             # The parser reads what cannot be looked up.
             LOG.exception("a head was not looked up")
             return False
+        if answer:
+            self._wire.write(answer)
+            self._continue(KEPT)
+            return True
         if request is None:
             self._whole = data
             return False
@@ -496,5 +495,4 @@ class Connections(web.Server):
         connection.answer = self._wire
         connection.known_heads = self._known_heads
         connection.memos = self._memos
-        connection.requests_waiting = self._wire.waiting
         return connection

@@ -32,6 +32,8 @@ PLAIN = 1
 """The number of all clients without a certificate."""
 PRESENT = frozenset(("", "0"))
 """The versions of reads of the present state."""
+READ = frozenset(("resourceVersion",))
+"""The parameters of reads of an object that have memos."""
 LISTED = frozenset(("limit", "resourceVersion", "labelSelector", "fieldSelector"))
 """The parameters of lists that have memos."""
 
@@ -173,7 +175,8 @@ def describe(context: Context, draft: MemoDraft) -> None:
     """Add to a memo which objects its requests read, if the answer depends on the object alone."""
     params = context.params
     # The view of a server whose log is in the process is never behind.
-    if (not params or (len(params) == 1 and params.get("resourceVersion") in PRESENT)) and depends_on_objects(context):
+    present = params.keys() <= READ and params.get("resourceVersion", "") in PRESENT
+    if present and depends_on_objects(context):
         draft.collection = context.collection
 
 

@@ -111,6 +111,11 @@ class Options:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @classmethod
+    def pick(cls, given: Mapping[str, Any]) -> Self:
+        """Return the settings of the flags of this class among those of a command line, which may have others."""
+        return cls(**{name: given[name] for name in cls.FLAGS})
+
     def replaced(self, **changes: Any) -> Self:
         """Return the settings with some changed."""
         return type(self)(**{**vars(self), **changes})

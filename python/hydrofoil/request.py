@@ -15,6 +15,17 @@ from hydrofoil.go_text import HTML_ESCAPES, quote
 
 LONG_RUNNING = frozenset(("attach", "exec", "proxy", "log", "portforward"))
 """Subresources that, like watches, last until the client disconnects (controlplane `apiserver/config.go`)."""
+REVIEWS = frozenset(
+    (
+        ("authentication.k8s.io", "selfsubjectreviews"),
+        ("authentication.k8s.io", "tokenreviews"),
+        ("authorization.k8s.io", "localsubjectaccessreviews"),
+        ("authorization.k8s.io", "selfsubjectaccessreviews"),
+        ("authorization.k8s.io", "selfsubjectrulesreviews"),
+        ("authorization.k8s.io", "subjectaccessreviews"),
+    )
+)
+"""Questions about users and rights: they are sent as a create, and store nothing."""
 ITEM = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 """The verbs of the methods of one object."""
 COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}

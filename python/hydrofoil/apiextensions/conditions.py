@@ -50,12 +50,15 @@ def bundle(definition: Definition) -> bytes:
     return base64.b64decode(client.get("caBundle") or "")
 
 
+ESTABLISHED: Condition = ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
+
+
 def established_condition(definition: Definition) -> Condition:
     """Return the condition that follows the acceptance of names (`establishing_controller.go`)."""
     if bundle_problem(bundle(definition)):
         return "Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"
     # Upstream writes the condition Installing first, and Established next.
-    return "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
+    return ESTABLISHED
 
 
 def establish(definition: Definition) -> Change | None:

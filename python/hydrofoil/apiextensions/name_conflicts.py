@@ -31,11 +31,14 @@ def _clash(wanted: Any, own: Any, used: set[str]) -> str:
     return f'"{wanted}" is already in use' if wanted != own and wanted in used else ""
 
 
+ACCEPTED: Condition = ("NamesAccepted", "True", "NoConflicts", "no conflicts found")
+
+
 def names(definition: Definition, taken: Taken) -> Change | None:
     """Return the change of the accepted names (`calculateNamesAndConditions`); None if they are unchanged."""
     wanted, before = definition["spec"]["names"], definition.get("status", {}).get("acceptedNames", {})
     accepted = {k: v for k, v in before.items() if v}
-    verdict: Condition = ("NamesAccepted", "True", "NoConflicts", "no conflicts found")
+    verdict = ACCEPTED
     for key, which, reason in NAMES:
         if why := _clash(wanted.get(key), before.get(key), taken[which]):
             verdict = ("NamesAccepted", "False", reason, why)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hydrofoil.cli.access import AccessOptions, find_access
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import USAGE, WRONG, Failure, report
 from hydrofoil.options import Options, Texts, anything, boolean, flag, once
@@ -33,22 +34,18 @@ class ApplyOptions(Options):
         "-n", "", anything, "namespace of objects that name none (default default)", value="NAME", also=("--namespace",)
     )
     status: bool = flag("--status", False, boolean, "write the status of the objects, too", value="BOOL")
-    server: str = flag("--server", "", anything, "address of the server (default the one that runs)", value="URL")
-    token: str = flag("--token", "", anything, "bearer token for --server", value="TOKEN")
-    kubeconfig: str = flag("--kubeconfig", "", anything, "kubeconfig that names the server", value="FILE")
-    context: str = flag("--context", "", anything, "context of the kubeconfig (default the current one)", value="NAME")
 
 
 def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     """Apply objects; return the exit code. Raise Failure."""
-    options = ApplyOptions(**given)
+    options = ApplyOptions.pick(given)
     paths = [*options.files, *words]
     if not paths:
         raise Failure("no file is named", "hydrofoil apply -f FILE", USAGE)
     documents = read(paths)
     if not documents:
         raise Failure(f"no objects in {', '.join(paths)}", "files end in .yaml, .yml or .json", WRONG)
-    return asyncio.run(apply(find_access(options), documents, options))
+    return asyncio.run(apply(find_access(AccessOptions.pick(given)), documents, options))
 
 
 def read(paths: Sequence[str]) -> list[Document]:
@@ -69,27 +66,6 @@ def read(paths: Sequence[str]) -> list[Document]:
         why = os.strerror(e.errno) if e.errno else str(e)
         raise Failure(f"{e.filename or path}: {why}", "-f takes a file or a folder", WRONG) from None
     return found
-
-
-def find_access(options: ApplyOptions) -> Access:
-    """Return the server that the flags name, or the one that runs. Raise Failure."""
-    from hydrofoil.bench.credentials import execute_plugin
-    from hydrofoil.cli.kubectl import server
-    from hydrofoil.outbound.kubeconfig import Access, access
-
-    kubeconfig, context, url = options.kubeconfig, options.context, options.server
-    if not (kubeconfig or url):
-        found = dict(word.split("=", 1) for word in server())
-        kubeconfig, context = found.get("--kubeconfig", ""), context or found.get("--context", "")
-        url = found.get("--server", "")
-    header = f"Bearer {options.token}" if options.token else ""
-    if not kubeconfig or kubeconfig == os.devnull:
-        return Access(url, b"", False, b"", b"", header, "", {}, Path())
-    try:
-        chosen = execute_plugin(access(kubeconfig, context))
-    except ValueError as e:
-        raise Failure(str(e), "--kubeconfig takes the file of a cluster", USAGE) from None
-    return chosen._replace(url=url or chosen.url, authorization=header or chosen.authorization)
 
 
 async def apply(access: Access, documents: Sequence[Document], options: ApplyOptions) -> int:
@@ -119,7 +95,7 @@ async def apply(access: Access, documents: Sequence[Document], options: ApplyOpt
 
 COMMAND = Command(
     "apply",
-    (ApplyOptions,),
+    (ApplyOptions, AccessOptions),
     run,
     "Apply files and folders of objects to the server that runs, definitions first.",
     arguments="[FILE] ...",

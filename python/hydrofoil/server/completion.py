@@ -7,16 +7,15 @@ from typing import Any
 
 import orjson
 
+from hydrofoil.aggregation.apiservices import LOCAL
+from hydrofoil.apiextensions.conditions import ESTABLISHED, Condition
+from hydrofoil.apiextensions.name_conflicts import ACCEPTED
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.registration import CUSTOM_PRIORITY, GROUP
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.dumps.object import DumpedObject
 from hydrofoil.engine import Draft
 
-TIME = "%Y-%m-%dT%H:%M:%SZ"
-NAMES = ("NamesAccepted", "NoConflicts", "no conflicts found")
-ESTABLISHED = ("Established", "InitialNamesAccepted", "the initial names have been accepted")
-LOCAL = ("Available", "Local", "Local APIServices are always available")
 Object = dict[str, Any]
 
 
@@ -26,7 +25,7 @@ def complete_object(draft: Draft, clock: Clock, chance: Chance) -> None:
     if not draft.uid:
         draft.set(["metadata", "uid"], orjson.dumps(chance.uid()))
     if draft.get(["metadata", "creationTimestamp"]) in (None, b"null"):
-        draft.set(["metadata", "creationTimestamp"], orjson.dumps(clock.now().strftime(TIME)))
+        draft.set(["metadata", "creationTimestamp"], orjson.dumps(clock.text()))
 
 
 def complete_definition(draft: Draft, content: Object, clock: Clock) -> None:
@@ -44,16 +43,15 @@ def complete_definition(draft: Draft, content: Object, clock: Clock) -> None:
         stored = [version["name"] for version in content["spec"]["versions"] if version["storage"]]
     except (KeyError, TypeError, AttributeError):
         raise ValueError("the definition has no names and versions") from None
-    conditions = [_condition(found, clock) for found in (NAMES, ESTABLISHED)]
+    conditions = [_condition(found, clock) for found in (ACCEPTED, ESTABLISHED)]
     status = {"conditions": conditions, "acceptedNames": names, "storedVersions": stored}
     draft.set(["spec", "names"], orjson.dumps(names))
     draft.set(["status"], orjson.dumps(status))
 
 
-def _condition(found: tuple[str, str, str], clock: Clock) -> Object:
-    kind, reason, message = found
-    time = clock.now().strftime(TIME)
-    return {"type": kind, "status": "True", "lastTransitionTime": time, "reason": reason, "message": message}
+def _condition(found: Condition, clock: Clock) -> Object:
+    kind, status, reason, message = found
+    return {"type": kind, "status": status, "lastTransitionTime": clock.text(), "reason": reason, "message": message}
 
 
 def missing_services(
@@ -72,10 +70,11 @@ def missing_services(
             if version.get("served"):
                 wanted[f"{version['name']}.{spec['group']}"] = spec["group"], version["name"], CUSTOM_PRIORITY
     present = {found.name for found in objects if (found.group, found.kind) == (GROUP, "APIService")}
+    status, reason, message = LOCAL
     for name, (group, version, priorities) in wanted.items():
         if name not in present:
             spec = {"group": group} if group else {}
             spec |= {"version": version, "groupPriorityMinimum": priorities[0], "versionPriority": priorities[1]}
-            condition = {"type": LOCAL[0], "status": "True", "reason": LOCAL[1], "message": LOCAL[2]}
+            condition = {"type": "Available", "status": status, "reason": reason, "message": message}
             head = {"apiVersion": f"{GROUP}/v1", "kind": "APIService", "metadata": {"name": name}}
             yield {**head, "spec": spec, "status": {"conditions": [condition]}}

@@ -8,17 +8,9 @@ from hydrofoil.admission.matching.rules import Rule, rules
 from hydrofoil.admission.matching.selectors import LabelSelector
 from hydrofoil.admission.matching.target import Equivalents, Target
 from hydrofoil.admission.matching.versioned_request import VersionedRequest
+from hydrofoil.request import REVIEWS
 
-EXCLUDED = frozenset(
-    (
-        ("authentication.k8s.io", "selfsubjectreviews"),
-        ("authentication.k8s.io", "tokenreviews"),
-        ("authorization.k8s.io", "localsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectrulesreviews"),
-        ("authorization.k8s.io", "subjectaccessreviews"),
-    )
-)
+EXCLUDED = REVIEWS
 """Resources that no policy covers (`pkg/kubeapiserver/admission/exclusion`)."""
 
 

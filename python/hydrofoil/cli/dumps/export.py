@@ -50,8 +50,8 @@ def run(given: dict[str, Any], arguments: tuple[str, ...]) -> int:
     """Export a cluster; return the exit code. Raise Failure."""
     if not arguments:
         raise Failure("DEST is missing", "hydrofoil export DEST", USAGE)
-    options = ExportOptions(**{name: given[name] for name in ExportOptions.FLAGS})
-    access = find_access(AccessOptions(**{name: given[name] for name in AccessOptions.FLAGS}))
+    options = ExportOptions.pick(given)
+    access = find_access(AccessOptions.pick(given))
     # The end by a signal removes what is unfinished, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     client = Client(access)
@@ -75,7 +75,7 @@ async def export(
     client: Client, writer: DumpWriter, selection: Selection, bar: Bar, *, secrets: bool = True
 ) -> tuple[Manifest, int]:
     """Write all objects; return the manifest, and how many resources could not be listed. Raise Failure, OSError."""
-    time = Clock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    time = Clock().text()
     status, version = await get(client, "/version")
     git_version = str(version.get("gitVersion", "")) if status == 200 else ""
     served = await discover(client)

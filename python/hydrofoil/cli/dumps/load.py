@@ -60,11 +60,11 @@ def run(given: dict[str, Any], arguments: tuple[str, ...]) -> int:
     """Import a dump; return the exit code. Raise Failure."""
     if not arguments:
         raise Failure("SOURCE is missing", "hydrofoil import SOURCE", USAGE)
-    options = ImportOptions(**{name: given[name] for name in ImportOptions.FLAGS})
+    options = ImportOptions.pick(given)
     begun = stopwatch()
     # A dump has no circles of objects: looking for some took half of the time of reading it.
     gc.disable()
-    client = Client(find_access(AccessOptions(**{name: given[name] for name in AccessOptions.FLAGS})))
+    client = Client(find_access(AccessOptions.pick(given)))
     summary = Summary()
     try:
         with progress() as bar, open_any(arguments[0], Selection(options.include, options.exclude), bar) as source:

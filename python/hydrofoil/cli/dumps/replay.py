@@ -40,9 +40,9 @@ def run(given: dict[str, Any], arguments: tuple[str, ...]) -> int:
     """Replay a log; return the exit code. Raise Failure."""
     if not arguments:
         raise Failure("AUDIT.log is missing", "hydrofoil replay AUDIT.log --server URL", USAGE)
-    options = ReplayOptions(**{name: given[name] for name in ReplayOptions.FLAGS})
+    options = ReplayOptions.pick(given)
     speed = parse_speed(options.speed)
-    sender = Sender(find_access(AccessOptions(**{name: given[name] for name in AccessOptions.FLAGS})), options.as_user)
+    sender = Sender(find_access(AccessOptions.pick(given)), options.as_user)
     try:
         recording = Recording(arguments[0])
     except OSError as e:

@@ -8,20 +8,10 @@ from hydrofoil.answer import Answer
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.errors import ApiError, forbidden
+from hydrofoil.request import REVIEWS
 
 WHY = "this server is read-only"
 READS = frozenset(("GET", "HEAD", "OPTIONS"))
-REVIEWS = frozenset(
-    (
-        ("authentication.k8s.io", "selfsubjectreviews"),
-        ("authentication.k8s.io", "tokenreviews"),
-        ("authorization.k8s.io", "localsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectaccessreviews"),
-        ("authorization.k8s.io", "selfsubjectrulesreviews"),
-        ("authorization.k8s.io", "subjectaccessreviews"),
-    )
-)
-"""Questions that are sent as a create, and store nothing."""
 
 
 def read_only() -> Filter:

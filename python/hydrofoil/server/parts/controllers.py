@@ -6,7 +6,7 @@ from hydrofoil.admission.chain import Chain
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.controllers.table import Dependencies
 from hydrofoil.server.controllers import ControllerManager
-from hydrofoil.server.part import Core, Part
+from hydrofoil.server.part import Core, Part, nothing
 from hydrofoil.server.parts.extensions import Aggregation
 
 
@@ -25,6 +25,5 @@ def controllers(
     )
     elects = core.config.elects
     manager = ControllerManager(core.config, deps, core.listeners, elects=elects, one_by_one=one_by_one)
-    if core.config.read_only:
-        return Part(feature=manager, close=manager.stop, controllers=manager.running)
-    return Part(feature=manager, start=manager.start, close=manager.stop, controllers=manager.running)
+    start = nothing if core.config.read_only else manager.start
+    return Part(feature=manager, start=start, close=manager.stop, controllers=manager.running)

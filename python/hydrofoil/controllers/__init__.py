@@ -5,7 +5,9 @@ It has the loops of kube-controller-manager that `--controllers` names, on `runt
 conditions), `garbage.py` (with `reach.py`, which reads, changes and deletes objects here and behind API services, and
 `remote_source.py`, which follows the latter), `protection.py`, `aggregation.py`, `accounts.py` (default accounts, the
 server's authority in each namespace), `account_tokens.py`, `policy_status.py` (with `policy_types.py`: policies
-checked by the types that they name); `table.py` lists them all, with their needs. `addresses.py`
+checked by the types that they name); `table.py` lists them all, with their needs (`descriptor.py`). Those of
+`workloads/`, `batch/`, `network/`, `policies/`, `volumes/` and `node/` make a cluster live, with the values of
+`objects/`. `addresses.py`
 and `ports.py` are part of every server: they repair the records of cluster IPs and node ports. `leader.py` elects the
 one of several servers that runs them, by a lease.
 

@@ -17,8 +17,39 @@ NAMES = {
     "clusterrole-aggregation": "clusterrole-aggregation-controller",
     "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 }
-"""The controllers, and their names in kube-controller-manager."""
-SHORT = {long: short for short, long in NAMES.items()}
+"""The controllers of every server, and their names in kube-controller-manager."""
+LIVING = {
+    "deployment": "deployment-controller",
+    "replicaset": "replicaset-controller",
+    "replicationcontroller": "replicationcontroller-controller",
+    "statefulset": "statefulset-controller",
+    "daemonset": "daemonset-controller",
+    "job": "job-controller",
+    "cronjob": "cronjob-controller",
+    "ttl-after-finished": "ttl-after-finished-controller",
+    "endpoint": "endpoints-controller",
+    "endpointslice": "endpointslice-controller",
+    "endpointslicemirroring": "endpointslice-mirroring-controller",
+    "disruption": "disruption-controller",
+    "resourcequota": "resourcequota-controller",
+    "horizontalpodautoscaling": "horizontal-pod-autoscaler-controller",
+    "persistentvolume-binder": "persistentvolume-binder-controller",
+    "persistentvolume-attach-detach": "persistentvolume-attach-detach-controller",
+    "ephemeral-volume": "ephemeral-volume-controller",
+    "podgc": "pod-garbage-collector-controller",
+    "node-lifecycle": "node-lifecycle-controller",
+    "taint-eviction-controller": "taint-eviction-controller",
+    "ttl": "ttl-controller",
+    "csrsigning": "certificatesigningrequest-signing-controller",
+    "csrapproving": "certificatesigningrequest-approving-controller",
+    "csrcleaner": "certificatesigningrequest-cleaner-controller",
+    "resourceclaim-controller": "resourceclaim-controller",
+}
+"""Those of a cluster that lives. `*` names them, and the default does not: without them, what controllers of a test
+write is nobody else's."""
+ALL = NAMES | LIVING
+DEFAULT = ",".join(NAMES)
+SHORT = {long: short for short, long in ALL.items()}
 
 
 def controllers(text: str) -> str:
@@ -27,8 +58,8 @@ def controllers(text: str) -> str:
     for word in filter(None, (w.strip() for w in text.split(","))):
         name = word.removeprefix("-")
         short = SHORT.get(name, name)
-        if word != "*" and short not in NAMES:
-            raise Refused(f"{quote(name)} is not in the list of known controllers: {', '.join(NAMES)}")
+        if word != "*" and short not in ALL:
+            raise Refused(f"{quote(name)} is not in the list of known controllers: {', '.join(ALL)}")
         found.append(f"-{short}" if word.startswith("-") else short)
     return ",".join(found)
 
@@ -38,9 +69,9 @@ class ControllerOptions(Options):
 
     controllers: str = flag(
         "--controllers",
-        "*",
+        DEFAULT,
         controllers,
-        f"{', '.join(NAMES)}; '*': all, '-name': not that one, empty: none (default {{}})",
+        f"{', '.join(ALL)}; '*': all, '-name': not that one, empty: none (default {{}})",
         value="LIST",
     )
 
@@ -92,3 +123,8 @@ class ControllerOptions(Options):
         if f"-{name}" in words:
             return False
         return name in words or "*" in words
+
+    @property
+    def lives(self) -> bool:
+        """Report whether a controller runs that makes a cluster live."""
+        return any(map(self.controls, LIVING))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
+from hydrofoil.controllers.descriptor import Dependencies, Descriptor
 from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.controllers.runtime.runtime import Runtime
-from hydrofoil.controllers.table import ELECTED, EVERYWHERE, Dependencies, Descriptor
+from hydrofoil.controllers.table import ELECTED, EVERYWHERE, living
 
 SETTLE_SECONDS = 10.0
 """The time without a processed key after which controllers are no longer waited for: a webhook may not answer them."""
@@ -85,7 +86,9 @@ class ControllerManager:
         return None
 
     async def _lead(self) -> None:
-        await self._start((d for d in ELECTED if self._options.controls(d.name)), self.elected)
+        options = self._options
+        descriptors = (*ELECTED, *living()) if options.lives else ELECTED
+        await self._start((d for d in descriptors if options.controls(d.name)), self.elected)
 
     async def _follow(self) -> None:
         while self.elected:

@@ -5,5 +5,6 @@
 and name, and by what an index says (`index.py`), and `fields.py` reads fields of them without decoding objects.
 `queue.py` has the keys to process: by priority, after a time, and again after failures. `expectations.py` keeps a
 controller from acting on a state that lacks its own writes. `recorder.py` writes Events, which `correlator.py` counts
-and combines; `writes.py` says how controllers write.
+and combines; `writes.py` says how controllers write, `client.py` has what they write, and `lister.py` the objects of an
+informer as values of a type.
 """

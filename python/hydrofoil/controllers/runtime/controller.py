@@ -7,10 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.controllers.runtime.client import Client, LeftAlone
 from hydrofoil.controllers.runtime.informer import Handler, Informer, Subscription
+from hydrofoil.controllers.runtime.lister import Change, Lister
 from hydrofoil.controllers.runtime.queue import NORMAL, WorkQueue
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.errors import FAULTS
@@ -21,7 +24,18 @@ from hydrofoil.storage.errors import Outdated
 from hydrofoil.watch.queue import Key
 
 LOG = logging.getLogger("hydrofoil")
+T = TypeVar("T")
 Watch = tuple[Resource, Handler]
+
+
+class ValueWatch(NamedTuple, Generic[T]):
+    """A resource to watch, whose objects are given to the handler as values of a type."""
+
+    resource: Resource
+    kind: type[T]
+    change: Change[T]
+
+
 EPOCH: ContextVar[int | None] = ContextVar("epoch", default=None)
 """The epoch of the storage at the beginning of the present work: each worker has a context of its own."""
 
@@ -68,6 +82,7 @@ class Controller(ABC):
         self.queue = WorkQueue(
             type(self).__name__, self._process, self.registry.clock, runtime.activity, width=self.width
         )
+        self.client = Client(self.write, self.registry)
         self._watched: dict[tuple[str, str], tuple[Informer, Subscription]] = {}
         self._stopped = False
 
@@ -79,7 +94,7 @@ class Controller(ABC):
         return found
 
     @abstractmethod
-    def watches(self) -> Iterable[Watch]:
+    def watches(self) -> Iterable[Watch | ValueWatch[Any]]:
         """Return the resources to watch, each with the handler of its changes."""
 
     @abstractmethod
@@ -91,7 +106,11 @@ class Controller(ABC):
         while True:
             EPOCH.set(self.registry.storage.epoch)
             with suppress(Outdated):
-                return await self.work(key)
+                try:
+                    return await self.work(key)
+                except LeftAlone:
+                    # The object's next change queues the key, as that of any other one.
+                    return True
 
     def write(
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
@@ -115,19 +134,29 @@ class Controller(ABC):
         """Watch resources that are not watched yet: at the start, and when resources come or go."""
         if self._stopped:
             return
-        for resource, handler in list(self.watches()):
-            known = self._watched.get(resource.storage)
+        for watch in list(self.watches()):
+            known = self._watched.get(watch[0].storage)
             if known is None or not self.runtime.informers.has(known[0]):
-                self._watch(resource, handler)
+                self._watch(watch)
 
-    def _watch(self, resource: Resource, handler: Handler) -> None:
+    def _watch(self, watch: Watch | ValueWatch[Any]) -> None:
+        resource = watch[0]
         try:
             informer = self.runtime.informers.of(resource)
         except FAULTS:
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
             self.registry.clock.machine.later(RETRY_SECONDS, self.discover)
             return
+        handler = informer.lister(watch.kind).handler(watch.change) if isinstance(watch, ValueWatch) else watch[1]
         self._watched[resource.storage] = informer, informer.add(handler)
+
+    def watch(self, group: str, plural: str, kind: type[T], change: Change[T]) -> ValueWatch[T]:
+        """Return a watch of a resource of version v1 whose objects are values of a type."""
+        return ValueWatch(self.resource(group, plural), kind, change)
+
+    def lister(self, group: str, plural: str, kind: type[T]) -> Lister[T]:
+        """Return the objects of a watched resource as values of a type."""
+        return self.informer(self.resource(group, plural)).lister(kind)
 
     def informer(self, resource: Resource) -> Informer:
         """Return the informer of a watched resource, for its objects and indices."""

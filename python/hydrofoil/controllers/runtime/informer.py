@@ -7,11 +7,12 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
 from hydrofoil.controllers.runtime.index import Index, Key, Objects, Values, key_of
+from hydrofoil.controllers.runtime.lister import Lister
 from hydrofoil.engine import Stored, Watcher
 from hydrofoil.errors import FAULTS
 from hydrofoil.pace.shares import WATCHERS
@@ -27,6 +28,7 @@ Handler = Callable[[Stored | None, Stored | None], None]
 """Take the versions of an object before and after a change: None before it exists, and after it has gone.
 
 A handler puts keys into queues: it neither waits nor writes, and reads fields, not whole objects."""
+T = TypeVar("T")
 
 
 class Subscription:
@@ -67,6 +69,7 @@ class Informer(Followed[Any]):
         self._ended = ended
         self._handlers: list[Subscription] = []
         self._indices: dict[Values, tuple[Index, Subscription]] = {}
+        self._listers: dict[type, tuple[Lister[Any], Subscription]] = {}
         self._unseen: dict[Key, None] | None = None
         """During the initial events: the known objects that were not among them so far."""
         self._gone: list[Key] = []
@@ -111,6 +114,17 @@ class Informer(Followed[Any]):
             known = self._indices[values] = index, self.add(index.apply)
         return known[0]
 
+    def lister(self, kind: type[T]) -> Lister[T]:
+        """Return the objects as values of a type; controllers that ask for the same type share them.
+
+        As an index, it is a handler that those which are added after it rely on.
+        """
+        known = self._listers.get(kind)
+        if known is None:
+            lister = Lister(kind)
+            known = self._listers[kind] = lister, self.add(lister.apply)
+        return known[0]
+
     def add(self, handler: Handler) -> Subscription:
         """Call a handler for each change from now on, and for each present object, in pieces."""
         subscription = Subscription(handler, dict.fromkeys(self.objects.keys()))
@@ -127,8 +141,8 @@ class Informer(Followed[Any]):
 
     @property
     def is_used(self) -> bool:
-        """Report whether a controller has a handler here; indices alone keep no informer."""
-        return len(self._handlers) > len(self._indices)
+        """Report whether a controller has a handler here; indices and listers alone keep no informer."""
+        return len(self._handlers) > len(self._indices) + len(self._listers)
 
     def waits(self) -> bool:
         """Report whether changes are to be delivered now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hydrofoil.admission.chain import Chain
 from hydrofoil.authentication.service import Authentication
-from hydrofoil.controllers.table import Dependencies
+from hydrofoil.controllers.descriptor import Dependencies
 from hydrofoil.server.controllers import ControllerManager
 from hydrofoil.server.part import Core, Part, nothing
 from hydrofoil.server.parts.extensions import Aggregation

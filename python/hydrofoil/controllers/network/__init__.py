@@ -1,0 +1,1 @@
+"""The endpoints of services (`pkg/controller/endpoint`, `endpointslice`, `endpointslicemirroring`)."""

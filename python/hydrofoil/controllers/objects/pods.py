@@ -1,0 +1,141 @@
+"""Pods, and what controllers ask of them (`pkg/api/v1/pod/util.go`, `pkg/controller/controller_utils.go`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
+from hydrofoil.controllers.objects.times import parse_time
+
+RUNNING, PENDING, SUCCEEDED, FAILED = "Running", "Pending", "Succeeded", "Failed"
+ENDED = (SUCCEEDED, FAILED)
+
+
+class Container(Struct, frozen=True, rename="camel"):
+    """A container of a pod."""
+
+    name: str
+    image: str = ""
+    resources: dict[str, Any] = {}
+    ports: tuple[dict[str, Any], ...] = ()
+    restart_policy: str | None = None
+
+
+class ReadinessGate(Struct, frozen=True, rename="camel"):
+    """A further condition for readiness."""
+
+    condition_type: str
+
+
+class PodSpec(Struct, frozen=True, rename="camel"):
+    """What a pod asks for."""
+
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    node_name: str = ""
+    restart_policy: str = "Always"
+    readiness_gates: tuple[ReadinessGate, ...] = ()
+    hostname: str = ""
+    subdomain: str = ""
+    host_network: bool = False
+    scheduler_name: str = ""
+    scheduling_gates: tuple[dict[str, str], ...] = ()
+    node_selector: dict[str, str] = {}
+    affinity: dict[str, Any] | None = None
+    tolerations: tuple[dict[str, Any], ...] = ()
+    topology_spread_constraints: tuple[dict[str, Any], ...] = ()
+    overhead: dict[str, Any] = {}
+    resources: dict[str, Any] = {}
+    priority: int = 0
+    preemption_policy: str | None = None
+    termination_grace_period_seconds: int | None = None
+    volumes: tuple[dict[str, Any], ...] = ()
+
+
+def _member(field: str) -> str | None:
+    """Return the name of a field in JSON."""
+    first, *rest = field.split("_")
+    return first + "".join(word.capitalize().replace("Ip", "IP") for word in rest)
+
+
+class ContainerStatus(Struct, frozen=True, rename="camel"):
+    """The state of a container."""
+
+    name: str
+    ready: bool = False
+    restart_count: int = 0
+    state: dict[str, Any] = {}
+    last_state: dict[str, Any] = {}
+
+
+class PodStatus(Struct, frozen=True, rename=_member):
+    """What is known of a pod."""
+
+    phase: str = PENDING
+    reason: str = ""
+    conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    start_time: str | None = None
+    pod_ip: str = ""
+    pod_ips: tuple[dict[str, str], ...] = ()
+    nominated_node_name: str = ""
+
+
+class Pod(Struct, frozen=True, rename="camel"):
+    """A pod."""
+
+    metadata: ObjectMeta
+    spec: PodSpec
+    status: PodStatus = PodStatus()
+
+    def condition(self, kind: str) -> Condition | None:
+        """Return a condition by its type."""
+        return next((condition for condition in self.status.conditions if condition.type == kind), None)
+
+    @property
+    def is_deleting(self) -> bool:
+        """Report whether the deletion of the pod has begun."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def is_ended(self) -> bool:
+        """Report whether the pod has ended, well or not (`IsPodTerminal`)."""
+        return self.status.phase in ENDED
+
+    @property
+    def is_active(self) -> bool:
+        """Report whether the pod is neither ended nor being deleted (`IsPodActive`)."""
+        return not self.is_ended and not self.is_deleting
+
+    @property
+    def is_ready(self) -> bool:
+        """Report whether the pod is ready (`IsPodReady`)."""
+        ready = self.condition("Ready")
+        return ready is not None and ready.status == "True"
+
+    def is_available(self, least: int, now: float) -> bool:
+        """Report whether the pod is ready for some seconds (`IsPodAvailable`); `now` is in seconds since 1970."""
+        ready = self.condition("Ready")
+        if ready is None or ready.status != "True":
+            return False
+        since = ready.last_transition_time
+        return not least or (bool(since) and parse_time(since or "") + least <= now)
+
+
+def controller_of(pod: Pod) -> tuple[str, ...]:
+    """Return the uid of the owner that manages a pod, for an index."""
+    owner = pod.metadata.controller
+    return () if owner is None else (owner.uid,)
+
+
+def node_of(pod: Pod) -> tuple[str, ...]:
+    """Return the node that a pod is bound to, for an index."""
+    return (pod.spec.node_name,) if pod.spec.node_name else ()
+
+
+def namespace_of(pod: Pod) -> tuple[str, ...]:
+    """Return the namespace of a pod, for an index."""
+    return (pod.metadata.namespace,)

@@ -1,0 +1,1 @@
+"""Budgets, quotas and autoscalers (`pkg/controller/disruption`, `resourcequota`, `podautoscaler`)."""

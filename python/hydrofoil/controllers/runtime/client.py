@@ -1,0 +1,148 @@
+"""What controllers ask of the API: writes of objects (client-go's generated clients)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import orjson
+
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.controllers.runtime.fields import metadata_json
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
+
+MANAGER = "kube-controller-manager"
+LEAVE_ALONE = "sim.hydrofoil/leave-alone"
+"""The annotation of objects, and of namespaces for all in them, that no controller writes: a test plays its part."""
+MERGE, STRATEGIC = "merge", "strategic"
+Object = dict[str, Any]
+
+
+class LeftAlone(Exception):
+    """A write to an object that is left alone."""
+
+
+class MakeWrite(Protocol):
+    """What makes the writes of a controller (`Controller.write`)."""
+
+    def __call__(
+        self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
+    ) -> Write:
+        """Return a write."""
+
+
+def has_mark(stored: Stored | None) -> bool:
+    """Report whether an object says that it is left alone."""
+    if stored is None:
+        return False
+    text = metadata_json(stored)
+    # The name is looked for first: nearly no object has it, and decoding costs more than the search.
+    if LEAVE_ALONE.encode() not in text:
+        return False
+    return (orjson.loads(text).get("annotations") or {}).get(LEAVE_ALONE) == "true"
+
+
+class Client:
+    """Writes of one controller: they pass admission as its user, and raise ApiError as those of any client.
+
+    Objects that are left alone are not written: LeftAlone ends the work on a key.
+    """
+
+    def __init__(self, write: MakeWrite, registry: Registry, manager: str = MANAGER) -> None:
+        self._write = write
+        self._registry = registry
+        self._manager = manager
+
+    def check(self, stored: Stored | None, namespace: str) -> None:
+        """Raise LeftAlone if an object, or all in its namespace, are left alone."""
+        if has_mark(stored) or (namespace and has_mark(self._registry.find("", "namespaces", "", namespace))):
+            raise LeftAlone
+
+    async def create(self, resource: Resource, namespace: str, body: Object | bytes) -> Stored:
+        """Create an object from JSON or a value of it."""
+        self.check(None, namespace)
+        draft, _ = resource.native.decode(body if isinstance(body, bytes) else orjson.dumps(body), "json")
+        write = self._write(resource, namespace, manager=self._manager)
+        return await self._registry.create(resource, namespace, draft, write)
+
+    async def update(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Callable[[Draft], None],
+        *,
+        version: str = "",
+        subresource: str = "",
+    ) -> Stored:
+        """Write the present object after a change.
+
+        With `version`, the resource version of the object that the change was computed from, an object that has
+        changed meanwhile is a conflict: ApiError 409, after which the key is processed again.
+        """
+
+        def apply(old: Stored) -> Draft:
+            self.check(old, namespace)
+            draft = old.thaw()
+            change(draft)
+            if version:
+                draft.set(["metadata", "resourceVersion"], orjson.dumps(version))
+            return draft
+
+        write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
+        return await self._registry.update(resource, namespace, name, apply, write)
+
+    async def update_status(
+        self, resource: Resource, namespace: str, name: str, status: Object, *, version: str = ""
+    ) -> Stored:
+        """Replace the status of an object (`UpdateStatus`)."""
+        data = orjson.dumps(status)
+        return await self.update(
+            resource,
+            namespace,
+            name,
+            lambda draft: draft.set(["status"], data),
+            version=version,
+            subresource="status",
+        )
+
+    async def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        patch: Object,
+        *,
+        kind: str = STRATEGIC,
+        subresource: str = "",
+    ) -> Stored:
+        """Patch an object; `kind` is STRATEGIC or MERGE."""
+        data = orjson.dumps(patch)
+
+        def apply(old: Stored) -> Draft:
+            self.check(old, namespace)
+            return old.patch(resource.native, kind, data)[0]
+
+        write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
+        write.patch = True
+        return await self._registry.update(resource, namespace, name, apply, write)
+
+    async def delete(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        *,
+        uid: str | None = None,
+        grace: int | None = None,
+        policy: str | None = None,
+        version: str | None = None,
+    ) -> None:
+        """Delete an object, or begin to; `uid` and `version` are preconditions, `policy` is that of propagation."""
+        collection = self._registry.collection(resource)
+        self.check(collection.get(resource.native, namespace, name), namespace)
+        options = DeleteOptions(grace=grace, uid=uid, policy=policy, revision=version)
+        await self._registry.delete(resource, namespace, name, options, self._write(resource, namespace, name))

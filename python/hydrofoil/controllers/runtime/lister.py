@@ -1,0 +1,118 @@
+"""The objects of a resource as values with the fields that controllers read (client-go's generated listers)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from msgspec.json import Decoder
+
+from hydrofoil.controllers.runtime.index import Key
+from hydrofoil.engine import Stored
+
+T = TypeVar("T")
+Change = Callable[[T | None, T | None], None]
+"""Take the values of an object before and after a change: None before it exists, and after it has gone."""
+Keys = Callable[[T], Iterable[str]]
+"""Return what an object is found by. A function of the object alone: it is asked again to remove it."""
+
+
+class ValueIndex(Generic[T]):
+    """The values of a lister by what a function says of them: owners, nodes, labels."""
+
+    def __init__(self, keys: Keys[T], values: dict[Key, T]) -> None:
+        self._keys = keys
+        self._values = values
+        self._found: dict[str, dict[Key, None]] = {}
+
+    def get(self, key: str) -> list[T]:
+        """Return the objects with a key, in the order in which they came to have it."""
+        return [self._values[place] for place in self._found.get(key, ())]
+
+    def count(self, key: str) -> int:
+        """Return the number of objects with a key."""
+        return len(self._found.get(key, ()))
+
+    def apply(self, place: Key, old: T | None, new: T | None) -> None:
+        """Apply a change of the object at a place."""
+        before = () if old is None else tuple(self._keys(old))
+        after = () if new is None else tuple(self._keys(new))
+        if before == after:
+            return
+        for key in before:
+            if key not in after and (found := self._found.get(key)) is not None:
+                found.pop(place, None)
+                if not found:
+                    del self._found[key]
+        for key in after:
+            self._found.setdefault(key, {})[place] = None
+
+
+class Lister(Generic[T]):
+    """The objects of an informer, decoded once a change for all controllers that read the same fields.
+
+    It is a handler of its informer, added before those that ask it: a handler finds the object of its change here, in
+    every index.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        self._decode = Decoder(kind).decode
+        self.values: dict[Key, T] = {}
+        """The values by namespace and name."""
+        self._revisions: dict[Key, int] = {}
+        self._last: tuple[Stored, T] | None = None
+        """The object before the latest change, for the handlers that are called with it next."""
+        self._indices: dict[Keys[T], ValueIndex[T]] = {}
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.values.values())
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def get(self, namespace: str, name: str) -> T | None:
+        """Return an object, as far as its events have been delivered."""
+        return self.values.get((namespace, name))
+
+    def index(self, keys: Keys[T]) -> ValueIndex[T]:
+        """Return the index of a function; controllers that ask for the same function share it."""
+        found = self._indices.get(keys)
+        if found is None:
+            found = self._indices[keys] = ValueIndex(keys, self.values)
+            for place, value in self.values.items():
+                found.apply(place, None, value)
+        return found
+
+    def value(self, stored: Stored) -> T:
+        """Return the value of an object: the present one, the one before it, or one that a late handler asks for."""
+        place = stored.namespace, stored.name
+        if self._revisions.get(place) == stored.revision:
+            return self.values[place]
+        if self._last is not None and self._last[0] is stored:
+            return self._last[1]
+        return self._decode(stored.json)
+
+    def apply(self, old: Stored | None, new: Stored | None) -> None:
+        """Apply a change of one object."""
+        either = old if new is None else new
+        assert either is not None
+        place = either.namespace, either.name
+        before = self.values.get(place)
+        if new is None:
+            after = None
+            self.values.pop(place, None)
+            self._revisions.pop(place, None)
+        else:
+            after = self.values[place] = self._decode(new.json)
+            self._revisions[place] = new.revision
+        self._last = None if old is None or before is None else (old, before)
+        for index in self._indices.values():
+            index.apply(place, before, after)
+
+    def handler(self, change: Change[T]) -> Callable[[Stored | None, Stored | None], None]:
+        """Return a handler of the informer that gives values to a function."""
+
+        def call(old: Stored | None, new: Stored | None) -> None:
+            change(None if old is None else self.value(old), None if new is None else self.value(new))
+
+        return call

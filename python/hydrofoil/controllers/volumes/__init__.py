@@ -1,0 +1,1 @@
+"""Claims, volumes and what is made for them (`pkg/controller/volume`)."""

@@ -1,0 +1,1 @@
+"""Workloads that run on: replica sets, deployments, stateful sets and daemon sets (`pkg/controller`)."""

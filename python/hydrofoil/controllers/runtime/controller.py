@@ -16,7 +16,7 @@ from hydrofoil.controllers.runtime.informer import Handler, Informer, Subscripti
 from hydrofoil.controllers.runtime.lister import Change, Lister
 from hydrofoil.controllers.runtime.queue import NORMAL, WorkQueue
 from hydrofoil.controllers.runtime.runtime import Runtime
-from hydrofoil.errors import FAULTS
+from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
@@ -85,6 +85,7 @@ class Controller(ABC):
         self.client = Client(self.write, self.registry)
         self._watched: dict[tuple[str, str], tuple[Informer, Subscription]] = {}
         self._stopped = False
+        self._is_synced = False
 
     def resource(self, group: str, plural: str) -> Resource:
         """Return a resource of version v1. Raise ApiError 404 if it is not served."""
@@ -103,6 +104,8 @@ class Controller(ABC):
 
     async def _process(self, key: Key) -> bool:
         """Process a key; from the beginning if the state is restored meanwhile."""
+        if not self._is_synced:
+            await self._sync()
         while True:
             EPOCH.set(self.registry.storage.epoch)
             with suppress(Outdated):
@@ -111,6 +114,16 @@ class Controller(ABC):
                 except LeftAlone:
                     # The object's next change queues the key, as that of any other one.
                     return True
+                except ApiError as e:
+                    # Another write came first, or the write is refused: nothing of this is a fault of the server.
+                    LOG.debug("%s: %s: %s", type(self).__name__, "/".join(key), e.message)
+                    return False
+
+    async def _sync(self) -> None:
+        """Wait for the objects of the start: of a part of its pods, a controller would make the rest anew."""
+        for informer, _ in list(self._watched.values()):
+            await informer.sync()
+        self._is_synced = True
 
     def write(
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""

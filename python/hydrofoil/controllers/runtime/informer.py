@@ -75,6 +75,9 @@ class Informer(Followed[Any]):
         self._gone: list[Key] = []
         """The known objects that were not among the initial events, to be delivered as deleted."""
         self._ending = False
+        self._is_over = False
+        self._synced: asyncio.Future[None] | None = None
+        """What those wait for that need the objects of the start; made by the first of them."""
         super().__init__(registry.collection(resource), resource.native, self.objects, hub)
         # Objects of a custom resource have another form, or none, when its definition changes.
         self.subject = resource.storage if resource.custom else None
@@ -101,6 +104,22 @@ class Informer(Followed[Any]):
     def has_synced(self) -> bool:
         """Report whether the objects present at the start have been delivered to all handlers."""
         return self._unseen is None and not any(one.missed for one in self._handlers)
+
+    async def sync(self) -> None:
+        """Wait until the objects present at the start have been delivered (`WaitForCacheSync`).
+
+        Those on which a handler fails are not waited for: they are delivered again later, like any event.
+        """
+        while not self._is_over and (self._unseen is not None or any(one.ready for one in self._handlers)):
+            if self._synced is None:
+                self._synced = asyncio.get_running_loop().create_future()
+            await asyncio.shield(self._synced)
+
+    def _note_sync(self) -> None:
+        if self._synced is not None:
+            synced, self._synced = self._synced, None
+            if not synced.done():
+                synced.set_result(None)
 
     def index(self, values: Values) -> Index:
         """Return the index of a function; controllers that ask for the same function share it.
@@ -156,6 +175,7 @@ class Informer(Followed[Any]):
             if stopwatch() > end:
                 self._again()
                 return
+        self._note_sync()
         if self._ending:
             self.end()
             self._ended(self)
@@ -249,6 +269,8 @@ class Informer(Followed[Any]):
     def end(self) -> None:
         """Stop following."""
         super().end()
+        self._is_over = True
+        self._note_sync()
         for one in self._handlers:
             if one.retry is not None:
                 one.retry.cancel()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hydrofoil import errors
 from hydrofoil.controllers.runtime.controller import Controller, Watch
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
@@ -105,6 +106,47 @@ async def test_work_that_waits_is_waited_for(runtime: Runtime) -> None:
         await idle
     assert copies.names() == ["xxxxx"]
     await copies.stop()
+
+
+async def test_work_begins_with_all_objects_of_the_start(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A controller that saw some of its objects would make the others once more."""
+    # Each turn delivers one batch of them.
+    monkeypatch.setattr("hydrofoil.controllers.runtime.informer.WATCHERS", 0.0)
+    for number in range(200):
+        await create(runtime, f"long-{number}")
+    known: list[int] = []
+
+    class Counts(Copies):
+        async def work(self, key: Key) -> bool:
+            known.append(len(self.informer(MAPS).objects))
+            return True
+
+    counts = Counts(runtime)
+    counts.start()
+    await runtime.idle()
+    assert len(known) == 200 and set(known) == {200}
+    await counts.stop()
+
+
+async def test_a_refused_write_is_repeated_without_a_traceback(
+    runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Refused(Copies):
+        async def work(self, key: Key) -> bool:
+            self.worked.append(key)
+            if len(self.worked) == 1:
+                raise errors.not_found("", "secrets", "x")
+            return True
+
+    refused = Refused(runtime)
+    refused.start()
+    runtime.registry.clock.freeze()
+    await create(runtime, "x")
+    await runtime.idle()
+    runtime.registry.clock.advance(10**9)
+    await runtime.idle()
+    assert refused.worked == [("x",), ("x",)] and not caplog.records
+    await refused.stop()
 
 
 async def test_a_restore_begins_the_work_on_a_key_anew(runtime: Runtime) -> None:

@@ -85,7 +85,8 @@ class Controller(ABC):
         self.client = Client(self.write, self.registry)
         self._watched: dict[tuple[str, str], tuple[Informer, Subscription]] = {}
         self._stopped = False
-        self._is_synced = False
+        self.is_synced = False
+        """Whether the objects of the start have been delivered."""
 
     def resource(self, group: str, plural: str) -> Resource:
         """Return a resource of version v1. Raise ApiError 404 if it is not served."""
@@ -104,8 +105,8 @@ class Controller(ABC):
 
     async def _process(self, key: Key) -> bool:
         """Process a key; from the beginning if the state is restored meanwhile."""
-        if not self._is_synced:
-            await self._sync()
+        if not self.is_synced:
+            await self._wait_for_objects()
         while True:
             EPOCH.set(self.registry.storage.epoch)
             with suppress(Outdated):
@@ -119,11 +120,11 @@ class Controller(ABC):
                     LOG.debug("%s: %s: %s", type(self).__name__, "/".join(key), e.message)
                     return False
 
-    async def _sync(self) -> None:
+    async def _wait_for_objects(self) -> None:
         """Wait for the objects of the start: of a part of its pods, a controller would make the rest anew."""
         for informer, _ in list(self._watched.values()):
             await informer.sync()
-        self._is_synced = True
+        self.is_synced = True
 
     def write(
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""

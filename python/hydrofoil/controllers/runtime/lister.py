@@ -29,6 +29,10 @@ class ValueIndex(Generic[T]):
         """Return the objects with a key, in the order in which they came to have it."""
         return [self._values[place] for place in self._found.get(key, ())]
 
+    def places(self, key: str) -> list[Key]:
+        """Return namespace and name of each object with a key: of many, they are read in pieces."""
+        return [*self._found.get(key, ())]
+
     def count(self, key: str) -> int:
         """Return the number of objects with a key."""
         return len(self._found.get(key, ()))

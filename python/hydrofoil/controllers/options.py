@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.go_text import quote
-from hydrofoil.options import Options, Refused, boolean, flag, seconds
+from hydrofoil.options import Options, Refused, amount, boolean, flag, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -48,6 +48,9 @@ LIVING = {
 """Those of a cluster that lives. `*` names them, and the default does not: without them, what controllers of a test
 write is nobody else's."""
 ALL = NAMES | LIVING
+NODES = 3
+"""The number of nodes of a cluster that names none."""
+SWITCHES = {"true": NODES, "false": 0}
 DEFAULT = ",".join(NAMES)
 SHORT = {long: short for short, long in ALL.items()}
 
@@ -64,8 +67,26 @@ def controllers(text: str) -> str:
     return ",".join(found)
 
 
+def cluster(text: str) -> int:
+    """Read the number of nodes of a cluster; `true` is the usual number."""
+    word = text.lower()
+    return SWITCHES[word] if word in SWITCHES else amount(text)
+
+
 class ControllerOptions(Options):
     """Controllers."""
+
+    cluster: int = flag(
+        "--cluster",
+        0,
+        cluster,
+        f"a cluster that lives: all controllers, the scheduler and N simulated nodes ({NODES} without a number)",
+        value="[N]",
+    )
+    nodes: int = flag("--nodes", 0, amount, "simulated nodes of 4 CPU, 8Gi and 110 pods (default 0)", value="N")
+    scheduler: bool = flag(
+        "--scheduler", False, boolean, "bind pods to nodes, as kube-scheduler does (default false)", value="BOOL"
+    )
 
     controllers: str = flag(
         "--controllers",
@@ -119,7 +140,9 @@ class ControllerOptions(Options):
 
     def controls(self, name: str) -> bool:
         """Report whether a controller runs: `*`, a list of names, `-name` to leave one out."""
-        words = [w.strip() for w in self.controllers.split(",") if w.strip()]
+        # A cluster has all of them, unless others are named.
+        named = "*" if self.cluster and self.controllers == DEFAULT else self.controllers
+        words = [w.strip() for w in named.split(",") if w.strip()]
         if f"-{name}" in words:
             return False
         return name in words or "*" in words
@@ -128,3 +151,13 @@ class ControllerOptions(Options):
     def lives(self) -> bool:
         """Report whether a controller runs that makes a cluster live."""
         return any(map(self.controls, LIVING))
+
+    @property
+    def schedules(self) -> bool:
+        """Report whether the scheduler runs."""
+        return self.scheduler or bool(self.cluster)
+
+    @property
+    def node_count(self) -> int:
+        """Return the number of simulated nodes that the server makes."""
+        return self.nodes or self.cluster

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.go_text import quote
-from hydrofoil.options import Options, Refused, amount, boolean, flag, seconds
+from hydrofoil.options import Options, Refused, amount, boolean, flag, integer, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -73,6 +73,14 @@ def cluster(text: str) -> int:
     return SWITCHES[word] if word in SWITCHES else amount(text)
 
 
+def number(text: str) -> float:
+    """Read a number that is not negative. Raise ValueError and Refused."""
+    found = float(text)
+    if not 0 <= found < float("inf"):
+        raise Refused("<flag> can not be negative value")
+    return found
+
+
 class ControllerOptions(Options):
     """Controllers."""
 
@@ -94,6 +102,55 @@ class ControllerOptions(Options):
         controllers,
         f"{', '.join(ALL)}; '*': all, '-name': not that one, empty: none (default {{}})",
         value="LIST",
+    )
+
+    node_monitor_period: float = flag(
+        "--node-monitor-period", 5.0, seconds, "time between two looks at all nodes (default 5s)", value="DURATION"
+    )
+    node_monitor_grace_period: float = flag(
+        "--node-monitor-grace-period",
+        50.0,
+        seconds,
+        "how long a node may be silent before it is given up (default 50s)",
+        value="DURATION",
+    )
+    node_startup_grace_period: float = flag(
+        "--node-startup-grace-period",
+        60.0,
+        seconds,
+        "how long a new node may be silent (default 1m)",
+        value="DURATION",
+    )
+    node_eviction_rate: float = flag(
+        "--node-eviction-rate", 0.1, number, "nodes of a zone that are evicted a second (default 0.1)", value="N"
+    )
+    secondary_node_eviction_rate: float = flag(
+        "--secondary-node-eviction-rate",
+        0.01,
+        number,
+        "the same in an unhealthy zone of a large cluster (default 0.01)",
+        value="N",
+    )
+    large_cluster_size_threshold: int = flag(
+        "--large-cluster-size-threshold",
+        50,
+        amount,
+        "nodes beyond which a zone is large; no node of a smaller unhealthy zone is evicted (default 50)",
+        value="N",
+    )
+    unhealthy_zone_threshold: float = flag(
+        "--unhealthy-zone-threshold",
+        0.55,
+        number,
+        "the part of nodes that are not ready in an unhealthy zone (default 0.55)",
+        value="N",
+    )
+    terminated_pod_gc_threshold: int = flag(
+        "--terminated-pod-gc-threshold",
+        12500,
+        integer,
+        "ended pods that are kept; 0 or less: all (default 12500)",
+        value="N",
     )
 
     leader_elect: bool | None = flag(

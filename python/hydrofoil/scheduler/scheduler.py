@@ -9,6 +9,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.conditions import put_condition
 from hydrofoil.controllers.objects.budgets import PodDisruptionBudget
 from hydrofoil.controllers.objects.namespaces import Namespace
 from hydrofoil.controllers.objects.nodes import Node
@@ -261,7 +262,7 @@ class Scheduler(Controller):
                 await self.client.update(
                     pods,
                     *place,
-                    partial(_put_condition, condition),
+                    partial(put_condition, condition),
                     subresource="status",
                 )
                 await self.client.delete(pods, *place, uid=victim.metadata.uid)
@@ -292,17 +293,10 @@ class Scheduler(Controller):
         }
 
         def change(draft: Draft) -> None:
-            _put_condition(condition, draft)
+            put_condition(condition, draft)
             draft.set(["status", "nominatedNodeName"], orjson.dumps(nominated) if nominated else None)
 
         await self.client.update(self.resource("", "pods"), meta.namespace, meta.name, change, subresource="status")
-
-
-def _put_condition(condition: dict[str, Any], draft: Draft) -> None:
-    """Set a condition in a status, in its place."""
-    conditions = {c["type"]: c for c in orjson.loads(draft.get(["status", "conditions"]) or b"[]")}
-    conditions[condition["type"]] = condition
-    draft.set(["status", "conditions"], orjson.dumps(list(conditions.values())))
 
 
 def _matters(node: Node) -> tuple[Any, ...]:

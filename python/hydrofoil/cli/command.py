@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +25,8 @@ ALL = "hydrofoil.all"
 """Whether the help shows all flags."""
 SPELLED = "hydrofoil.spelled"
 """The names of the flags of a command line, by their settings."""
-BARE = {"BOOL": "true", "[FILE]": "-"}
+NUMBER = "[N]"
+BARE = {"BOOL": "true", "[FILE]": "-", NUMBER: "true"}
 """Placeholders of values that may be left out, and the values then."""
 Run = Callable[[dict[str, Any], tuple[str, ...]], int]
 
@@ -70,6 +71,8 @@ class Command(click.Command):
         super().__init__(name, params=given, help=help)
         self._settings = {n: f.setting for f in self.known for n in f.names}
         self._bare = {n: BARE[f.value] for f in self.known if f.value in BARE for n in f.names}
+        self._numbered = {n for f in self.known if f.value == NUMBER for n in f.names}
+        """Bare flags that take the next word if it is a number."""
         self._valued = {n for f in self.known if f.value not in BARE for n in f.names} | {"--config"}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -102,15 +105,19 @@ class Command(click.Command):
 
     def _joined(self, args: Sequence[str]) -> Iterator[str]:
         """Yield words, each flag with its value: the word after a flag is its value, whatever it looks like."""
-        rest = iter(args)
-        for word in rest:
+        rest = deque(args)
+        while rest:
+            word = rest.popleft()
             name, equals, _ = word.partition("=")
             if word == "--":
                 yield from ("--", *rest)
+                return
             elif not word.startswith("-") or word == "-" or word in ("--help", "-h", "--help-all", "--show-config"):
                 yield word
             elif not word.startswith("--"):
                 yield from self._short(word, rest)
+            elif name in self._numbered and not equals and rest and rest[0].isdecimal():
+                yield f"{word}={rest.popleft()}"
             elif name in self._bare and not equals:
                 yield f"{word}={self._bare[name]}"
             elif name not in self._bare and name not in self._valued:
@@ -118,21 +125,19 @@ class Command(click.Command):
             elif equals:
                 yield word
             else:
-                value = next(rest, None)
-                if value is None:
+                if not rest:
                     self._refuse(f"flag needs an argument: {word}")
-                yield f"{word}={value}"
+                yield f"{word}={rest.popleft()}"
 
-    def _short(self, word: str, rest: Iterator[str]) -> Iterator[str]:
+    def _short(self, word: str, rest: deque[str]) -> Iterator[str]:
         if word[:2] not in self._valued:
             self._refuse(f"unknown shorthand flag: {word[1]!r} in {word}")
         if len(word) > 2:
             yield f"{word[:2]}{word[2:].removeprefix('=')}"
             return
-        value = next(rest, None)
-        if value is None:
+        if not rest:
             self._refuse(f"flag needs an argument: {word[1:]!r} in {word}")
-        yield f"{word}{value}"
+        yield f"{word}{rest.popleft()}"
 
     def _unknown(self, name: str) -> NoReturn:
         self._refuse(f"unknown flag: {name}", near(name, [*self._valued, *self._bare, "--show-config"]))

@@ -11,6 +11,7 @@ from hydrofoil.admission.chain import Chain
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.documents import Documents
 from hydrofoil.apis.catalog import Catalog
+from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
@@ -32,6 +33,7 @@ class Dependencies(Struct, frozen=True):
     """Return the authority of the server's certificate, in PEM; empty without TLS."""
     legacy_token: Callable[[Stored, str], Awaitable[str]]
     """Return the token of an account for a secret."""
+    options: ControllerOptions
 
 
 class Descriptor(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.go_text import quote
-from hydrofoil.options import Options, Refused, boolean, flag, seconds
+from hydrofoil.options import Options, Refused, amount, boolean, flag, integer, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -48,6 +48,9 @@ LIVING = {
 """Those of a cluster that lives. `*` names them, and the default does not: without them, what controllers of a test
 write is nobody else's."""
 ALL = NAMES | LIVING
+NODES = 3
+"""The number of nodes of a cluster that names none."""
+SWITCHES = {"true": NODES, "false": 0}
 DEFAULT = ",".join(NAMES)
 SHORT = {long: short for short, long in ALL.items()}
 
@@ -64,8 +67,34 @@ def controllers(text: str) -> str:
     return ",".join(found)
 
 
+def cluster(text: str) -> int:
+    """Read the number of nodes of a cluster; `true` is the usual number."""
+    word = text.lower()
+    return SWITCHES[word] if word in SWITCHES else amount(text)
+
+
+def number(text: str) -> float:
+    """Read a number that is not negative. Raise ValueError and Refused."""
+    found = float(text)
+    if not 0 <= found < float("inf"):
+        raise Refused("<flag> can not be negative value")
+    return found
+
+
 class ControllerOptions(Options):
     """Controllers."""
+
+    cluster: int = flag(
+        "--cluster",
+        0,
+        cluster,
+        f"a cluster that lives: all controllers, the scheduler and N simulated nodes ({NODES} without a number)",
+        value="[N]",
+    )
+    nodes: int = flag("--nodes", 0, amount, "simulated nodes of 4 CPU, 8Gi and 110 pods (default 0)", value="N")
+    scheduler: bool = flag(
+        "--scheduler", False, boolean, "bind pods to nodes, as kube-scheduler does (default false)", value="BOOL"
+    )
 
     controllers: str = flag(
         "--controllers",
@@ -73,6 +102,55 @@ class ControllerOptions(Options):
         controllers,
         f"{', '.join(ALL)}; '*': all, '-name': not that one, empty: none (default {{}})",
         value="LIST",
+    )
+
+    node_monitor_period: float = flag(
+        "--node-monitor-period", 5.0, seconds, "time between two looks at all nodes (default 5s)", value="DURATION"
+    )
+    node_monitor_grace_period: float = flag(
+        "--node-monitor-grace-period",
+        50.0,
+        seconds,
+        "how long a node may be silent before it is given up (default 50s)",
+        value="DURATION",
+    )
+    node_startup_grace_period: float = flag(
+        "--node-startup-grace-period",
+        60.0,
+        seconds,
+        "how long a new node may be silent (default 1m)",
+        value="DURATION",
+    )
+    node_eviction_rate: float = flag(
+        "--node-eviction-rate", 0.1, number, "nodes of a zone that are evicted a second (default 0.1)", value="N"
+    )
+    secondary_node_eviction_rate: float = flag(
+        "--secondary-node-eviction-rate",
+        0.01,
+        number,
+        "the same in an unhealthy zone of a large cluster (default 0.01)",
+        value="N",
+    )
+    large_cluster_size_threshold: int = flag(
+        "--large-cluster-size-threshold",
+        50,
+        amount,
+        "nodes beyond which a zone is large; no node of a smaller unhealthy zone is evicted (default 50)",
+        value="N",
+    )
+    unhealthy_zone_threshold: float = flag(
+        "--unhealthy-zone-threshold",
+        0.55,
+        number,
+        "the part of nodes that are not ready in an unhealthy zone (default 0.55)",
+        value="N",
+    )
+    terminated_pod_gc_threshold: int = flag(
+        "--terminated-pod-gc-threshold",
+        12500,
+        integer,
+        "ended pods that are kept; 0 or less: all (default 12500)",
+        value="N",
     )
 
     leader_elect: bool | None = flag(
@@ -119,7 +197,9 @@ class ControllerOptions(Options):
 
     def controls(self, name: str) -> bool:
         """Report whether a controller runs: `*`, a list of names, `-name` to leave one out."""
-        words = [w.strip() for w in self.controllers.split(",") if w.strip()]
+        # A cluster has all of them, unless others are named.
+        named = "*" if self.cluster and self.controllers == DEFAULT else self.controllers
+        words = [w.strip() for w in named.split(",") if w.strip()]
         if f"-{name}" in words:
             return False
         return name in words or "*" in words
@@ -128,3 +208,13 @@ class ControllerOptions(Options):
     def lives(self) -> bool:
         """Report whether a controller runs that makes a cluster live."""
         return any(map(self.controls, LIVING))
+
+    @property
+    def schedules(self) -> bool:
+        """Report whether the scheduler runs."""
+        return self.scheduler or bool(self.cluster)
+
+    @property
+    def node_count(self) -> int:
+        """Return the number of simulated nodes that the server makes."""
+        return self.nodes or self.cluster

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from hydrofoil.controllers.descriptor import Dependencies, Descriptor
 from hydrofoil.controllers.leader import Leader
@@ -86,9 +86,22 @@ class ControllerManager:
         return None
 
     async def _lead(self) -> None:
+        await self._start(self._descriptors(), self.elected)
+
+    def _descriptors(self) -> Iterator[Descriptor]:
+        """Yield what the one server runs that leads; rooms that no flag names are not loaded."""
         options = self._options
-        descriptors = (*ELECTED, *living()) if options.lives else ELECTED
-        await self._start((d for d in descriptors if options.controls(d.name)), self.elected)
+        yield from (d for d in ELECTED if options.controls(d.name))
+        if options.lives:
+            yield from (d for d in living() if options.controls(d.name))
+        if options.schedules:
+            from hydrofoil.scheduler.table import SCHEDULER
+
+            yield SCHEDULER
+        if options.node_count or options.cluster:
+            from hydrofoil.nodes.table import describe_nodes
+
+            yield describe_nodes(options.node_count)
 
     async def _follow(self) -> None:
         while self.elected:

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
+from hydrofoil.controllers.objects.nodes import Toleration
 from hydrofoil.controllers.objects.times import parse_time
 
 RUNNING, PENDING, SUCCEEDED, FAILED = "Running", "Pending", "Succeeded", "Failed"
@@ -44,7 +45,7 @@ class PodSpec(Struct, frozen=True, rename="camel"):
     scheduling_gates: tuple[dict[str, str], ...] = ()
     node_selector: dict[str, str] = {}
     affinity: dict[str, Any] | None = None
-    tolerations: tuple[dict[str, Any], ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[dict[str, Any], ...] = ()
     overhead: dict[str, Any] = {}
     resources: dict[str, Any] = {}

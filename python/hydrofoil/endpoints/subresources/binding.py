@@ -42,6 +42,24 @@ def check_target(target: dict[str, Any]) -> None:
         raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
 
 
+def assign(draft: Draft, name: str, node: str, moment: str) -> None:
+    """Assign a pod to a node (`BindingREST.setPodHostAndAnnotations`). Raise ApiError 409."""
+    present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
+    if draft.lifecycle().deletion_timestamp:
+        why = f"pod {name} is being deleted, cannot be assigned to a host"
+        raise errors.conflict("", "pods/binding", name, why)
+    if present:
+        why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
+        raise errors.conflict("", "pods/binding", name, why)
+    if orjson.loads(draft.get(["spec", "schedulingGates"]) or b"[]"):
+        raise errors.conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
+    draft.set(["spec", "nodeName"], orjson.dumps(node))
+    conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+    conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
+    conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment})
+    draft.set(["status", "conditions"], orjson.dumps(conditions))
+
+
 async def bind(context: Context) -> Answer:
     """Assign a pod to a node (URI-18)."""
     native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
@@ -66,6 +84,8 @@ async def bind(context: Context) -> Answer:
     if not context.info.subresource:
         uid = ""  # reset, as for every new object
 
+    metadata = raw.get("metadata", {})
+
     def change(old: Stored) -> Draft:
         draft = old.thaw()
         own = draft.metadata().uid
@@ -76,27 +96,10 @@ async def bind(context: Context) -> Answer:
             why = f"Precondition failed: ResourceVersion in precondition: {version}, "
             why += f"ResourceVersion in object meta: {old.revision}"
             raise errors.conflict("", "pods", name, storage_error(pods(context), old, why))
-        present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
-        if draft.lifecycle().deletion_timestamp:
-            why = f"pod {name} is being deleted, cannot be assigned to a host"
-            raise errors.conflict("", "pods/binding", name, why)
-        if present:
-            why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
-            raise errors.conflict("", "pods/binding", name, why)
-        if orjson.loads(draft.get(["spec", "schedulingGates"]) or b"[]"):
-            raise errors.conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
-        draft.set(["spec", "nodeName"], orjson.dumps(target["name"]))
-        for key, value in raw.get("metadata", {}).get("annotations", {}).items():
-            draft.set(["metadata", "annotations", key], orjson.dumps(value))
-        for key, value in raw.get("metadata", {}).get("labels", {}).items():
-            draft.set(["metadata", "labels", key], orjson.dumps(value))
-        conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
-        conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
-        moment = context.parts.clock.text()
-        conditions.append(
-            {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment}
-        )
-        draft.set(["status", "conditions"], orjson.dumps(conditions))
+        assign(draft, name, target["name"], context.parts.clock.text())
+        for kind in ("annotations", "labels"):
+            for key, value in metadata.get(kind, {}).items():
+                draft.set(["metadata", kind, key], orjson.dumps(value))
         return draft
 
     await context.registry.update(

@@ -22,6 +22,7 @@ def controllers(
         aggregation.documents,
         lambda: core.site.root_ca,
         authentication.legacy_token,
+        core.config,
     )
     elects = core.config.elects
     manager = ControllerManager(core.config, deps, core.listeners, elects=elects, one_by_one=one_by_one)

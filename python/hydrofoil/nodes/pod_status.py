@@ -1,0 +1,151 @@
+"""What a simulated kubelet reports of a pod."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hydrofoil.controllers.objects.pods import FAILED, PENDING, RUNNING, SUCCEEDED, Container, Pod
+
+Object = dict[str, Any]
+RUNTIME = "simulated://"
+
+
+def unready_words(pod: Pod) -> str:
+    """Return the message of conditions of a pod whose containers are not ready."""
+    return f"containers with unready status: [{' '.join(c.name for c in pod.spec.containers)}]"
+
+
+class Report:
+    """One status of a pod at a moment: every method returns the members of a status to be merged into it."""
+
+    def __init__(self, pod: Pod, now: str, host_ip: str, pod_ip: str) -> None:
+        """`now` is the present time as objects have it."""
+        self.pod = pod
+        self.now = now
+        self._host_ip = host_ip
+        self._pod_ip = pod_ip
+        self._start = pod.status.start_time or now
+
+    def waiting(self) -> Object:
+        """Return the status of a pod whose containers are not started."""
+        state = {"waiting": {"reason": "ContainerCreating"}}
+        base = {name: value for name, value in self._base().items() if not name.startswith("podIP")}
+        conditions = self._conditions(False, "ContainersNotReady", unready_words(self.pod), starts=False)
+        return {**base, "phase": PENDING, "conditions": conditions, **self._containers(state, False)}
+
+    def running(self, ready: bool) -> Object:
+        """Return the status of a pod whose containers run."""
+        state = {"running": {"startedAt": self._start}}
+        conditions = self._conditions(ready, "ContainersNotReady", unready_words(self.pod))
+        return {**self._base(), "phase": RUNNING, "conditions": conditions, **self._containers(state, ready)}
+
+    def restarting(self, code: int) -> Object:
+        """Return the status of a pod whose containers have exited, and are started again."""
+        found = self._containers({"waiting": {"reason": "CrashLoopBackOff"}}, False)
+        for status in found["containerStatuses"]:
+            status["lastState"] = self._exit(code)
+            status["restartCount"] += 1
+        conditions = self._conditions(False, "ContainersNotReady", unready_words(self.pod))
+        return {**self._base(), "phase": RUNNING, "conditions": conditions, **found}
+
+    def ended(self, code: int) -> Object:
+        """Return the status of a pod whose containers have exited for good."""
+        conditions = self._conditions(False, "PodFailed" if code else "PodCompleted")
+        phase = FAILED if code else SUCCEEDED
+        return {**self._base(), "phase": phase, "conditions": conditions, **self._containers(self._exit(code), False)}
+
+    def _exit(self, code: int) -> Object:
+        end = {
+            "exitCode": code,
+            "reason": "Error" if code else "Completed",
+            "startedAt": self._start,
+            "finishedAt": self.now,
+            "containerID": RUNTIME + self.pod.metadata.uid,
+        }
+        return {"terminated": end}
+
+    def _base(self) -> Object:
+        return {
+            "observedGeneration": self.pod.metadata.generation,
+            "hostIP": self._host_ip,
+            "hostIPs": [{"ip": self._host_ip}],
+            "podIP": self._pod_ip,
+            "podIPs": [{"ip": self._pod_ip}],
+            "startTime": self._start,
+        }
+
+    def _conditions(self, ready: bool, why: str, message: str = "", *, starts: bool = True) -> list[Object]:
+        pod = self.pod
+        over = why in ("PodCompleted", "PodFailed")
+        said = "" if over else message
+        wanted = {
+            "PodReadyToStartContainers": (starts and not over, "", ""),
+            "Initialized": (True, "PodCompleted" if why == "PodCompleted" else "", ""),
+            "ContainersReady": (True, "", "") if ready else (False, why, said),
+            "Ready": (True, "", "") if ready else (False, why, said),
+        }
+        if ready and (shut := self._shut_gates()):
+            wanted["Ready"] = (False, "ReadinessGatesNotReady", shut)
+        found = []
+        for kind, (good, reason, text) in wanted.items():
+            status = "True" if good else "False"
+            old = pod.condition(kind)
+            same = old is not None and old.status == status
+            condition: Object = {
+                "type": kind,
+                "status": status,
+                "lastProbeTime": None,
+                "lastTransitionTime": old.last_transition_time if same and old is not None else self.now,
+                "observedGeneration": pod.metadata.generation,
+            }
+            if reason:
+                condition["reason"] = reason
+            if text:
+                condition["message"] = text
+            found.append(condition)
+        return found
+
+    def _shut_gates(self) -> str:
+        """Return the message about readiness gates that are not True; empty if all are."""
+        said = []
+        for gate in self.pod.spec.readiness_gates:
+            old = self.pod.condition(gate.condition_type)
+            if old is None:
+                said.append(f'corresponding condition of pod readiness gate "{gate.condition_type}" does not exist.')
+            elif old.status != "True":
+                said.append(f'the status of pod readiness gate "{gate.condition_type}" is not "True", but {old.status}')
+        return "; ".join(said)
+
+    def _containers(self, state: Object, ready: bool) -> dict[str, list[Object]]:
+        pod = self.pod
+        found = {"containerStatuses": [self._container(c, state, ready) for c in pod.spec.containers]}
+        if pod.spec.init_containers:
+            end = {"exitCode": 0, "reason": "Completed", "startedAt": self.now, "finishedAt": self.now}
+            found["initContainerStatuses"] = [
+                self._container(c, {"terminated": end}, True) for c in pod.spec.init_containers
+            ]
+        return found
+
+    def _container(self, container: Container, state: Object, ready: bool) -> Object:
+        old = next((c for c in self.pod.status.container_statuses if c.name == container.name), None)
+        ran = "waiting" not in state
+        status: Object = {
+            "name": container.name,
+            "image": container.image,
+            "imageID": RUNTIME + container.image if ran else "",
+            "state": state,
+            "lastState": old.last_state if old else {},
+            "ready": ready,
+            "restartCount": old.restart_count if old else 0,
+            "started": "running" in state,
+        }
+        if ran:
+            status["containerID"] = RUNTIME + self.pod.metadata.uid
+        return status
+
+
+def merge(present: Object, report: Object) -> Object:
+    """Return a status with the members of a report; conditions of other types stay, in their places."""
+    conditions = {c["type"]: c for c in present.get("conditions") or ()}
+    conditions.update((c["type"], c) for c in report["conditions"])
+    return {**present, **report, "conditions": list(conditions.values())}

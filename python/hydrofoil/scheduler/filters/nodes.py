@@ -1,0 +1,81 @@
+"""Filters that look at the node alone: its name, labels and taints."""
+
+from __future__ import annotations
+
+from hydrofoil.controllers.objects.meta import Labels
+from hydrofoil.controllers.objects.nodes import NO_EXECUTE, NO_SCHEDULE, Node, Taint
+from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.scheduler.cluster import Cluster
+from hydrofoil.scheduler.filters.filter import Filter, Refusal
+from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
+from hydrofoil.scheduler.terms import REQUIRED, NodeTerm, read_node_selector
+
+UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
+
+
+def untolerated_taint(node: Node, pod: Pod) -> Taint | None:
+    """Return a taint that keeps a pod away (`FindMatchingUntoleratedTaint`)."""
+    for taint in node.spec.taints:
+        if taint.effect in (NO_SCHEDULE, NO_EXECUTE) and not any(t.tolerates(taint) for t in pod.spec.tolerations):
+            return taint
+    return None
+
+
+class RequiredNodeAffinity:
+    """The nodes that a pod asks for by labels (`nodeaffinity.GetRequiredNodeAffinity`)."""
+
+    def __init__(self, pod: Pod) -> None:
+        self._labels = pod.spec.node_selector
+        rules = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get(REQUIRED)
+        self._terms: tuple[NodeTerm, ...] | None = read_node_selector(rules)
+
+    def matches(self, name: str, labels: Labels) -> bool:
+        """Report whether a node is one of them."""
+        if not self._labels.items() <= labels.items():
+            return False
+        return self._terms is None or any(term.matches(name, labels) for term in self._terms)
+
+
+class NodeUnschedulable(Filter):
+    """Refuse nodes that are cordoned."""
+
+    plugin = "NodeUnschedulable"
+    REFUSAL = Refusal(("node(s) were unschedulable",), True, plugin)
+
+    def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
+        super().__init__(pod, cluster)
+        self._is_tolerated = any(t.tolerates(UNSCHEDULABLE_TAINT) for t in pod.pod.spec.tolerations)
+
+    def refuse(self, node: NodeInfo) -> Refusal | None:
+        return self.REFUSAL if node.node.spec.unschedulable and not self._is_tolerated else None
+
+
+class TaintToleration(Filter):
+    """Refuse nodes with taints that the pod does not tolerate."""
+
+    plugin = "TaintToleration"
+    REFUSAL = Refusal(("node(s) had untolerated taint(s)",), True, plugin)
+
+    def refuse(self, node: NodeInfo) -> Refusal | None:
+        if not node.node.spec.taints or untolerated_taint(node.node, self.pod.pod) is None:
+            return None
+        return self.REFUSAL
+
+
+class NodeAffinity(Filter):
+    """Refuse nodes whose labels the pod does not ask for."""
+
+    plugin = "NodeAffinity"
+    REFUSAL = Refusal(("node(s) didn't match Pod's node affinity/selector",), True, plugin)
+
+    def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
+        super().__init__(pod, cluster)
+        self._required = RequiredNodeAffinity(pod.pod)
+
+    @classmethod
+    def concerns(cls, pod: PodInfo, _: Cluster) -> bool:
+        spec = pod.pod.spec
+        return bool(spec.node_selector) or bool((spec.affinity or {}).get("nodeAffinity"))
+
+    def refuse(self, node: NodeInfo) -> Refusal | None:
+        return None if self._required.matches(node.name, node.labels) else self.REFUSAL

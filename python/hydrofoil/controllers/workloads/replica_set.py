@@ -26,6 +26,7 @@ from hydrofoil.controllers.pod_control import PodControl, is_namespace_terminati
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.expectations import UidExpectations
 from hydrofoil.controllers.runtime.lister import Lister
+from hydrofoil.controllers.runtime.queue import HIGH, NORMAL
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.controllers.slow_start import run_batch, slow_start
@@ -35,6 +36,7 @@ from hydrofoil.controllers.workloads.replica_status import failure_conditions, s
 from hydrofoil.controllers.workloads.workload import WorkloadController
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
+from hydrofoil.registry.object_locks import ObjectLocks
 
 BURST = 500
 """The most pods that are created or deleted before their events are awaited (`BurstReplicas`)."""
@@ -58,6 +60,8 @@ class ReplicaController(WorkloadController):
         self.recorder = runtime.recorder(self.component, self.user)
         self._control = PodControl(self.client, self.recorder, self.resource("", "pods"))
         self._expectations = UidExpectations(self.registry.clock)
+        self._locks = ObjectLocks()
+        """Those of owners, each of which has one set processed at a time."""
         self._tallies: dict[str, PodTally] = {}
         """The pods of each set that was looked at, by its uid. Each event of a pod keeps them complete."""
 
@@ -94,7 +98,10 @@ class ReplicaController(WorkloadController):
             # A set of the same name begins anew.
             self._expectations.delete(f"{meta.namespace}/{meta.name}")
             self._tallies.pop(meta.uid, None)
-        self.put(meta.namespace, meta.name)
+        # A deployment scales one set down and then another one up. Both may be queued before either is processed, in
+        # any order: what shrinks is first, or there would be too many pods for a while.
+        shrinks = old is not None and new is not None and new.spec.replicas < old.spec.replicas
+        self.put(meta.namespace, meta.name, priority=HIGH if shrinks else NORMAL)
 
     def _resolve(self, namespace: str, owner: OwnerReference | None) -> AnyReplicaSet | None:
         """Return the set that an owner reference names, if it is that one still (`resolveControllerRef`)."""
@@ -154,6 +161,16 @@ class ReplicaController(WorkloadController):
     # ---- work
 
     async def sync(self, namespace: str, name: str) -> bool:
+        """Process a set after those of the same owner that were queued before it, as `_on_set` has ordered them."""
+        found = self.sets.get(namespace, name)
+        owner = None if found is None else found.metadata.controller
+        if owner is None:
+            return await self._sync(namespace, name)
+        async with self._locks.of(((self.group, self.plural), namespace, owner.uid)):
+            self.catch_up()
+            return await self._sync(namespace, name)
+
+    async def _sync(self, namespace: str, name: str) -> bool:
         """Create and delete pods of a set, and write its status (`syncReplicaSet`)."""
         found, key = self.sets.get(namespace, name), f"{namespace}/{name}"
         if found is None:

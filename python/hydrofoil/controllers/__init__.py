@@ -7,9 +7,9 @@ conditions), `garbage.py` (with `reach.py`, which reads, changes and deletes obj
 server's authority in each namespace), `account_tokens.py`, `policy_status.py` (with `policy_types.py`: policies
 checked by the types that they name); `table.py` lists them all, with their needs (`descriptor.py`). Those of
 `workloads/`, `batch/`, `network/`, `policies/`, `volumes/` and `node/` make a cluster live, with the values of
-`objects/`. `addresses.py`
-and `ports.py` are part of every server: they repair the records of cluster IPs and node ports. `leader.py` elects the
-one of several servers that runs them, by a lease.
+`objects/`; those that own others share `adoption.py` (which objects are theirs), `pod_control.py` (writes of pods) and
+`slow_start.py` (many writes). `addresses.py` and `ports.py` are part of every server: they repair the records of
+cluster IPs and node ports. `leader.py` elects the one of several servers that runs them, by a lease.
 
 `runtime/` has client-go's parts on top of those of `watch/`. An `Informer` is a `Followed` that controllers share: one
 cursor a resource, handles of its objects, indices of them. Its `WorkQueue` has priorities, back-off and times of the

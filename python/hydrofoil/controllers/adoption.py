@@ -9,9 +9,10 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.objects.meta import Labels, ObjectMeta
+from hydrofoil.controllers.objects.meta import Labels, LabelSelector, ObjectMeta
 from hydrofoil.controllers.objects.owners import Owner
 from hydrofoil.controllers.runtime.fields import is_deleting
+from hydrofoil.controllers.runtime.lister import ValueIndex
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.objects import Objects
@@ -35,6 +36,24 @@ class Matcher(Protocol):
 T = TypeVar("T", bound=Owned)
 Patch = Callable[[str, str, dict[str, Any]], Awaitable[Stored]]
 """Apply a strategic merge patch to the object of a namespace and a name."""
+
+
+def orphan_keys(candidate: Owned) -> tuple[str, ...]:
+    """Return what an object that nobody manages is found by, for an index: its namespace, and each label in it."""
+    meta = candidate.metadata
+    if meta.controller is not None:
+        return ()
+    return (meta.namespace, *(f"{meta.namespace}/{name}={value}" for name, value in meta.labels.items()))
+
+
+def orphans(index: ValueIndex[T], namespace: str, selector: LabelSelector) -> list[T]:
+    """Return the objects of the index of `orphan_keys` that a selector may match.
+
+    A namespace may have thousands of pods that nobody manages: those with one of the labels are few.
+    """
+    for name, value in selector.match_labels.items():
+        return index.get(f"{namespace}/{name}={value}")
+    return index.get(namespace)
 
 
 def adoption_patch(owner: Owner, uid: str, finalizers: Sequence[str] = ()) -> dict[str, Any]:

@@ -23,29 +23,60 @@ class BatchResult(NamedTuple):
     """The first refusal."""
 
 
-async def run_batch(count: int, write: Callable[[int], Awaitable[None]]) -> BatchResult:
-    """Call a function with the numbers below `count`, however many of the calls are refused."""
-    left = iter(range(count))
-    failures: list[ApiError] = []
+class Batch:
+    """Calls of a function with numbers, one after another until one of them waits, and then side by side.
 
-    async def run() -> None:
+    Most writes never wait. Made one after another in the task of the caller, they are made before the work that is
+    queued behind it begins, as long as it has time.
+    """
+
+    def __init__(self, count: int, write: Callable[[int], Awaitable[None]]) -> None:
+        self._left = iter(range(count))
+        self._write = write
+        self.failures: list[ApiError] = []
+        self._turned = False
+        """Whether the loop has begun another turn."""
+
+    def _turn(self) -> None:
+        self._turned = True
+
+    async def _call(self, number: int) -> None:
+        try:
+            await self._write(number)
+        except ApiError as e:
+            self.failures.append(e)
+
+    async def _run(self) -> None:
+        """Make calls while there are any."""
         pacer = Pacer()
-        for number in left:
-            try:
-                await write(number)
-            except ApiError as e:
-                failures.append(e)
+        for number in self._left:
+            await self._call(number)
             await pacer.pause()
 
-    if count == 1:
-        await run()
-    else:
-        # Most writes never wait: then the first task makes them all, turn by turn, and the others end at once.
-        ends = await asyncio.gather(*(run() for _ in range(min(count, WIDTH))), return_exceptions=True)
+    async def run(self) -> None:
+        """Make all calls. Raise what one of them raises that is no refusal."""
+        loop, pacer = asyncio.get_running_loop(), Pacer()
+        for number in self._left:
+            self._turned = False
+            mark = loop.call_soon(self._turn)
+            await self._call(number)
+            if self._turned:
+                break
+            mark.cancel()
+            await pacer.pause()
+        ends = (
+            await asyncio.gather(*(self._run() for _ in range(WIDTH)), return_exceptions=True) if self._turned else ()
+        )
         for end in ends:
             if end is not None:
                 raise end
-    return BatchResult(count - len(failures), failures[0] if failures else None)
+
+
+async def run_batch(count: int, write: Callable[[int], Awaitable[None]]) -> BatchResult:
+    """Call a function with the numbers below `count`, however many of the calls are refused."""
+    batch = Batch(count, write)
+    await batch.run()
+    return BatchResult(count - len(batch.failures), batch.failures[0] if batch.failures else None)
 
 
 async def slow_start(count: int, write: Callable[[int], Awaitable[None]], initial: int = INITIAL) -> BatchResult:

@@ -21,7 +21,6 @@ from hydrofoil.controllers.network.service_pods import (
     pod_addresses,
 )
 from hydrofoil.controllers.network.subsets import NO_PORT, Subsets, repack
-from hydrofoil.controllers.network.versions import WrittenVersions, revision_of
 from hydrofoil.controllers.objects.endpoint_slices import IPV6
 from hydrofoil.controllers.objects.endpoints import (
     EndpointAddress,
@@ -37,6 +36,7 @@ from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import WARNING, Reference
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
+from hydrofoil.controllers.written_versions import WrittenVersions, revision_of
 from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer

@@ -11,7 +11,6 @@ from hydrofoil.controllers.network.service_slices import CONTROLLER
 from hydrofoil.controllers.network.slice_reconciler import SliceReconciler
 from hydrofoil.controllers.network.slice_writer import SliceWriter
 from hydrofoil.controllers.network.topology_cache import ZONE, TopologyCache
-from hydrofoil.controllers.network.versions import WrittenVersions, revision_of
 from hydrofoil.controllers.objects.endpoint_slices import MANAGED_BY, SERVICE_NAME, EndpointSlice, service_of
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
@@ -20,6 +19,7 @@ from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
+from hydrofoil.controllers.written_versions import WrittenVersions, revision_of
 
 COMPONENT = "endpoint-slice-controller"
 FOREIGN_DELAY = 1.0

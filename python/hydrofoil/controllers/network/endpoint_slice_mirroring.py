@@ -14,7 +14,6 @@ from hydrofoil.controllers.network.mirrored_slices import (
     plan_slices,
 )
 from hydrofoil.controllers.network.slice_writer import SliceWriter
-from hydrofoil.controllers.network.versions import WrittenVersions, revision_of
 from hydrofoil.controllers.objects.endpoint_slices import MANAGED_BY, SERVICE_NAME, EndpointSlice, service_of
 from hydrofoil.controllers.objects.endpoints import Endpoints
 from hydrofoil.controllers.objects.services import Service
@@ -22,6 +21,7 @@ from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all
 from hydrofoil.controllers.runtime.recorder import WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
+from hydrofoil.controllers.written_versions import WrittenVersions, revision_of
 from hydrofoil.errors import ApiError
 from hydrofoil.watch.queue import Key
 

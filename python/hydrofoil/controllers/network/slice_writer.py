@@ -6,11 +6,11 @@ import msgspec
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.network.slice_plan import SliceDraft, SlicePlan
-from hydrofoil.controllers.network.versions import DELETED, WrittenVersions, revision_of
 from hydrofoil.controllers.objects.endpoint_slices import EndpointSlice
 from hydrofoil.controllers.pod_control import is_namespace_terminating
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.lister import Lister
+from hydrofoil.controllers.written_versions import DELETED, WrittenVersions, revision_of
 from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer

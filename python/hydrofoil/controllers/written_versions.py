@@ -25,6 +25,11 @@ def revision_of(value: Owned | None) -> int:
     return DELETED if value is None or value.metadata.is_deleting else int(value.metadata.resource_version)
 
 
+def version_of(value: Owned | None) -> int:
+    """Return the revision of an object, also of one that is going; DELETED for one that is gone."""
+    return DELETED if value is None else int(value.metadata.resource_version)
+
+
 class WrittenVersions:
     """The objects of each key that were written and not observed yet (upstream's `EndpointSliceTracker`).
 

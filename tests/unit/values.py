@@ -22,11 +22,11 @@ def pod(name: str = "p", *, status: Object | None = None, meta: Object | None = 
     return msgspec.convert({"metadata": metadata, "spec": spec, "status": status or {}}, Pod)
 
 
-def asking(name: str = "p", *, status: Object | None = None, **requests: str) -> Pod:
-    """Return a pod that asks for resources."""
-    named = {key.replace("_", "-"): value for key, value in requests.items() if key != "priority"}
-    containers = [{"name": "main", "image": "x", "resources": {"requests": named}}]
-    return pod(name, status=status, containers=containers, priority=int(requests.get("priority", "0")))
+def asking(name: str = "p", requests: Object | None = None, *, priority: int = 0, **more: Any) -> Pod:
+    """Return a pod that asks for resources, by their names; `status` is its status."""
+    status = more.pop("status", None)
+    containers = [{"name": "main", "image": "x", "resources": {"requests": {**(requests or {}), **more}}}]
+    return pod(name, status=status, containers=containers, priority=priority)
 
 
 def node(name: str = "n", *, room: Object | None = None, labels: Object | None = None, **spec: Any) -> Node:

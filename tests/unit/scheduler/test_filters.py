@@ -56,7 +56,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
     [
         (asking(cpu="5"), "Insufficient cpu"),
         (asking(memory="9Gi"), "Insufficient memory"),
-        (asking(**{"example.com/gadget": "1"}), "Insufficient example.com/gadget"),
+        (asking("p", {"example.com/gadget": "1"}), "Insufficient example.com/gadget"),
         (pod(nodeSelector={"life": "here"}), "node(s) didn't match Pod's node affinity/selector"),
         (
             pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": TERMS}}}),

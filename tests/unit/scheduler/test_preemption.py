@@ -20,7 +20,7 @@ def crowd_of(**pods: tuple[str, int, str]) -> Cluster:
     for name in ("a", "b"):
         found.put_node(node(name))
     for name, (place, priority, cpu) in pods.items():
-        one = asking(name, cpu=cpu, priority=str(priority), status={"startTime": "2026-01-01T00:00:00Z"})
+        one = asking(name, cpu=cpu, priority=priority, status={"startTime": "2026-01-01T00:00:00Z"})
         found.assume(
             read_pod(
                 msgspec.structs.replace(one, metadata=msgspec.structs.replace(one.metadata, labels={"app": name[0]}))
@@ -43,7 +43,7 @@ def names(candidate: Candidate | None) -> tuple[str, list[str]]:
 
 def high(**requests: str) -> PodInfo:
     """Return a pod of a high priority."""
-    return read_pod(asking("high", **requests, priority="100"))
+    return read_pod(asking("high", requests, priority=100))
 
 
 def test_the_fewest_pods_of_the_least_priority_go() -> None:

@@ -66,7 +66,7 @@ class Kubelet(Controller):
         self._version = version
         self._prefixes: dict[str, str] = {}
         """The first three numbers of the addresses of nodes by their names: an address stays."""
-        self._live: set[str] = set()
+        self._live = runtime.live_nodes
         self._processes: dict[str, Process] = {}
         """Those of the pods on live nodes, by uid."""
         self._addresses: dict[str, str] = {}
@@ -92,6 +92,7 @@ class Kubelet(Controller):
         if self._timer is not None:
             self._timer.cancel()
         await super().stop()
+        self._live.clear()
 
     # Nodes
 

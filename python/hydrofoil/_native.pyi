@@ -98,6 +98,7 @@ __all__ = [
     "openapi_protobuf",
     "pretty",
     "quota_charge",
+    "quota_usage",
     "rule_durations",
     "storage_grows",
     "token_digest",
@@ -1243,6 +1244,12 @@ def limit_refusal(draft: Draft, range: bytes, claim: bool) -> str | None: ...
 def quota_charge(
     draft: Draft, old: Stored | None, resource: tuple[str, str, str], quotas: list[Stored], limited: bytes
 ) -> tuple[list[tuple[int, bytes]], str | None, bool]: ...
+def quota_usage(resource: tuple[str, str], quota: Stored, earlier: bytes, objects: list[Stored]) -> bytes:
+    """Return the usage (JSON) of a quota by further objects of a resource (group, plural), beside that of earlier ones.
+
+    Empty if the quota has no limit for the resource.
+    """
+
 def openapi_protobuf(document: bytes) -> bytes: ...
 def pretty(data: bytes) -> bytes: ...
 def watch_event(encoding: str, kind: str, object: bytes) -> bytes: ...

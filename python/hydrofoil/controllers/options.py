@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.go_text import quote
-from hydrofoil.options import Options, Refused, amount, boolean, flag, integer, seconds
+from hydrofoil.options import Options, Refused, amount, boolean, flag, integer, seconds, span
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -104,6 +104,20 @@ class ControllerOptions(Options):
         value="LIST",
     )
 
+    horizontal_pod_autoscaler_sync_period: float = flag(
+        "--horizontal-pod-autoscaler-sync-period",
+        15.0,
+        span,
+        "time between two looks at each autoscaler (default 15s)",
+        value="DURATION",
+    )
+    resource_quota_sync_period: float = flag(
+        "--resource-quota-sync-period",
+        300.0,
+        span,
+        "time between two counts of all quotas, beside those after deletions (default 5m)",
+        value="DURATION",
+    )
     node_monitor_period: float = flag(
         "--node-monitor-period", 5.0, seconds, "time between two looks at all nodes (default 5s)", value="DURATION"
     )

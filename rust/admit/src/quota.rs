@@ -3,6 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "amounts are far below 128 bits")]
 #![allow(clippy::indexing_slicing, reason = "places of quotas come from the list of them")]
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hydrofoil_types::{Quantity, Value};
@@ -204,6 +205,32 @@ impl Charge<'_> {
         }
         out
     }
+}
+
+/// Return the usage of a quota by further objects of one resource, beside that of earlier ones; nothing if the quota
+/// has no limit for the resource (`CalculateUsage`).
+pub fn usage<'v>(
+    (group, resource): (&str, &str),
+    quota: &Value,
+    earlier: &Value,
+    objects: impl Iterator<Item = Cow<'v, Value>>,
+) -> Option<Value> {
+    let nothing = Charge { group, resource, subresource: "", old: None, object: &Value::Null, limited: &[] };
+    let hard = Amounts::of(quota.field("spec").field("hard"));
+    let own = hard.only(|name| nothing.measures(name));
+    if own.0.is_empty() {
+        return None;
+    }
+    let mut used = Amounts::of(earlier);
+    for name in own.0.keys().filter(|name| earlier.get(name).is_none()) {
+        used.count(name.clone(), 0);
+    }
+    for object in objects {
+        if scope::all_match(quota, resource, &object) {
+            used.add(&nothing.usage(&object).only(|name| own.get(name).is_some()));
+        }
+    }
+    Some(used.value())
 }
 
 /// `PodUsageFunc`: a pod that has ended is only counted.

@@ -30,6 +30,18 @@ pub(crate) fn node_shortage(draft: &Draft, node: &Stored) -> Fallible<String> {
     Ok(write::node_shortage(&draft.0.lock(), &node.0)?)
 }
 
+#[pyfunction]
+pub(crate) fn quota_usage(
+    resource: (String, String),
+    quota: &Stored,
+    earlier: &[u8],
+    objects: Vec<PyRef<'_, Stored>>,
+) -> Fallible<Vec<u8>> {
+    let (group, plural) = &resource;
+    let objects = objects.iter().map(|object| &object.0);
+    Ok(write::quota_usage((group.as_str(), plural.as_str()), &quota.0, earlier, objects)?)
+}
+
 /// The new usage of quotas by their indexes, the reason of a refusal, and whether that is a Forbidden.
 type Charged = (write::Used, Option<String>, bool);
 

@@ -58,7 +58,7 @@ mod _native {
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{field_requirements, is_label_requirement, label_requirements},
         functions::{json_patch, json_path, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
-        functions::{node_shortage, quota_charge, storage_grows, yaml_fault_line, yaml_to_json},
+        functions::{node_shortage, quota_charge, quota_usage, storage_grows, yaml_fault_line, yaml_to_json},
         handles::{
             Catalog, Change, Checkpoint, Clock, Declaration, Document, Draft, Durable, Encryption, Etcd, Expression,
             Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,

@@ -33,6 +33,20 @@ pub fn node_shortage(draft: &Draft, node: &Stored) -> Result<String> {
     Ok(admit::node::shortage(&draft.value, &*node.value(node.kind())?))
 }
 
+/// Return the usage (JSON) of a quota by further objects of a resource (group, plural), beside that of `earlier` ones
+/// (JSON, or empty); empty if it has no limit for them.
+pub fn quota_usage<'o>(
+    resource: (&str, &str),
+    quota: &Stored,
+    earlier: &[u8],
+    objects: impl Iterator<Item = &'o Stored>,
+) -> Result<Vec<u8>> {
+    let earlier = if earlier.is_empty() { Value::Null } else { json::parse(earlier)?.value };
+    let objects = objects.map(|object| object.value(object.kind())).collect::<Result<Vec<_>>>()?;
+    let used = quota::usage(resource, &*quota.value(quota.kind())?, &earlier, objects.into_iter());
+    Ok(used.map_or_else(Vec::new, |used| json::encode_any(&used)))
+}
+
 /// Charge a write of a resource (group, plural, subresource) to quotas; or return the reason if one rejects it.
 /// `limited` is the configuration of resources that need a quota (JSON), or empty.
 pub fn quota_charge<'q>(

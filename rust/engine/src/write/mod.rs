@@ -11,7 +11,7 @@ mod raw;
 mod session;
 mod steps;
 
-pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, storage_grows};
+pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, quota_usage, storage_grows};
 pub use apply::{Apply, overlay};
 pub use change::Change;
 pub use conversions::Conversions;

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
-
 import orjson
 from msgspec import Raw, Struct
 
@@ -48,6 +46,10 @@ def _template(data: bytes) -> PodTemplate:
     return PodTemplate(value.get("metadata") or {}, Raw(orjson.dumps(value.get("spec") or {})))
 
 
-def patch_of(template: PodTemplate) -> dict[str, Any]:
-    """Return the patch that restores a template (`getPatch`), as a value that orjson encodes."""
-    return {"spec": {"template": {"$patch": "replace", **template.value()}}}
+def patch_of(template: PodTemplate) -> bytes:
+    """Return the patch that restores a template (`getPatch`).
+
+    Its members are sorted, as those of any object that was patched: data may not change, and its bytes are compared.
+    """
+    value = {"$patch": "replace", "metadata": template.metadata, "spec": orjson.loads(bytes(template.spec))}
+    return orjson.dumps({"spec": {"template": value}}, option=orjson.OPT_SORT_KEYS)

@@ -58,7 +58,7 @@ class History:
         returned: another count of collisions gives another name. Raise ApiError.
         """
         meta, data = owner.metadata, patch_of(template)
-        text = safe_hash(data, collisions)
+        text = safe_hash(orjson.Fragment(data), collisions)
         name = f"{meta.name[:LONGEST_PREFIX]}-{text}"
         body = {
             "apiVersion": "apps/v1",
@@ -69,7 +69,7 @@ class History:
                 "annotations": meta.annotations,
                 "ownerReferences": [owner.reference],
             },
-            "data": data,
+            "data": orjson.Fragment(data),
             "revision": number,
         }
         try:

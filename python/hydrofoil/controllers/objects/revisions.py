@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+
 import orjson
 from msgspec import Raw, Struct
 

@@ -11,7 +11,7 @@ import heapq
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import NamedTuple
@@ -145,6 +145,11 @@ class Clock:
 
     def freeze(self, at: datetime | None = None) -> None:
         """Stop, at a moment or now; a later moment is reached as by `advance`."""
+        for _ in self.freeze_by_moments(at):
+            pass
+
+    def freeze_by_moments(self, at: datetime | None = None) -> Iterator[None]:
+        """Stop as `freeze` does, and yield as `moments` does on the way to a later moment."""
         moment = None if at is None else (at - EPOCH) // timedelta(microseconds=1) * 1000
         self._moved = True
         self.native.freeze()
@@ -152,7 +157,7 @@ class Clock:
             timer.disarm()
         ahead = 0 if moment is None else moment - self.nanoseconds()
         if ahead > 0:
-            self.advance(ahead)
+            yield from self.moments(ahead)
         elif moment is not None:
             self.native.freeze(moment)
 
@@ -161,21 +166,37 @@ class Clock:
 
         Those that are due at one time run in the order of their scheduling.
         """
+        for _ in self.moments(nanoseconds):
+            pass
+
+    def moments(self, nanoseconds: int) -> Iterator[None]:
+        """Move forward as `advance` does, and yield at each moment at which calls were made.
+
+        What the calls lead to may take its time before the clock moves on: it schedules further calls at that moment.
+        One clock is moved once at a time.
+        """
         native, self._moved = self.native, True
         target, left = native.elapsed() + nanoseconds / 1e9, nanoseconds
         self._due = [(timer.due, next(self._numbers), timer) for timer in self.timers]
         heapq.heapify(self._due)
+        for timer in self.timers:
+            # The loop makes no call meanwhile: those that are due are made here.
+            timer.disarm()
         try:
+            called = False
             while self._due and self._due[0][0] <= target:
                 due, _, timer = heapq.heappop(self._due)
-                if timer not in self.timers:
-                    # An earlier call cancelled it.
-                    continue
-                step = min(max(round((due - native.elapsed()) * 1e9), 0), left)
-                native.advance(step)
-                left -= step
-                timer.cancel()
-                timer.call()
+                # An earlier call may have cancelled it.
+                if timer in self.timers:
+                    step = min(max(round((due - native.elapsed()) * 1e9), 0), left)
+                    native.advance(step)
+                    left -= step
+                    timer.cancel()
+                    timer.call()
+                    called = True
+                if called and (not self._due or self._due[0][0] > due):
+                    called = False
+                    yield
         finally:
             self._due = None
             native.advance(left)

@@ -145,6 +145,13 @@ class ControllerOptions(Options):
         "the part of nodes that are not ready in an unhealthy zone (default 0.55)",
         value="N",
     )
+    pvclaimbinder_sync_period: float = flag(
+        "--pvclaimbinder-sync-period",
+        15.0,
+        seconds,
+        "time between two looks at claims without a volume (default 15s)",
+        value="DURATION",
+    )
     terminated_pod_gc_threshold: int = flag(
         "--terminated-pod-gc-threshold",
         12500,

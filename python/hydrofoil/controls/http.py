@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -120,14 +120,16 @@ class ControlApi:
         waits: Waits,
         user: Callable[[str, Sequence[str]], Body],
         settle: Callable[[], Awaitable[None]],
+        move: Callable[[Iterator[None]], Awaitable[None]],
         check_resources: Callable[[Any], None],
         restart: Callable[[Asked], None],
         objects: ObjectClient,
         *,
         everywhere: bool,
     ) -> None:
-        """`settle` waits for the controllers, `check_resources` raises ValueError for one that is not served.
+        """`settle` waits for the controllers, `move` does so at each moment of a clock that is moved.
 
+        `check_resources` raises ValueError for one that is not served.
         `restart` breaks all connections but that of a request.
         `everywhere`: clients of other machines may use it, too.
         """
@@ -139,6 +141,7 @@ class ControlApi:
         self._waits = waits
         self._user = user
         self._settle = settle
+        self._move = move
         self._everywhere = everywhere
         self._states: dict[str, Checkpoint] = {}
         self._numbers = count(1)
@@ -270,18 +273,15 @@ class ControlApi:
         frozen, now = given.get("frozen", True), given.get("now")
         if not isinstance(frozen, bool):
             raise TypeError(f"frozen must be true or false, not {frozen!r}")
-        if now is not None:
-            clock.freeze(moment(now))
-        elif frozen:
-            clock.freeze()
+        if now is not None or frozen:
+            await self._move(clock.freeze_by_moments(None if now is None else moment(now)))
         if not frozen:
             clock.run()
         await self._settle()
         return await self._time(asked)
 
     async def _advanced(self, asked: Asked) -> tuple[int, Body]:
-        self._controls.clock.advance(nanoseconds((await self._given(asked, "duration"))["duration"]))
-        await self._settle()
+        await self._move(self._controls.clock.moments(nanoseconds((await self._given(asked, "duration"))["duration"])))
         return await self._time(asked)
 
     async def _faults(self, _: Asked) -> tuple[int, Body]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,6 +33,16 @@ def moment(given: Any) -> datetime:
     return found.astimezone(UTC)
 
 
+def _read_duration(text: str) -> float | None:
+    """Return a Go duration, with days before it or alone, in seconds; None for anything else."""
+    days = re.match(r"(\d+)d", text)
+    if days is None:
+        return engine.duration(text)
+    rest = text[days.end() :]
+    found = engine.duration(rest) if rest else 0.0
+    return None if found is None or found < 0 else int(days[1]) * 86_400 + found
+
+
 def nanoseconds(duration: Duration) -> int:
     """Return a duration such as `"25h"`, seconds or a timedelta in nanoseconds.
 
@@ -41,13 +52,13 @@ def nanoseconds(duration: Duration) -> int:
     if isinstance(duration, timedelta):
         seconds = duration.total_seconds()
     elif isinstance(duration, str):
-        seconds = engine.duration(duration)
+        seconds = _read_duration(duration)
     elif isinstance(duration, int | float) and not isinstance(duration, bool):
         seconds = duration
     else:
-        raise TypeError(f"{duration!r} is no duration, such as 25h or 1m30s")
+        raise TypeError(f"{duration!r} is no duration, such as 7d, 25h or 1m30s")
     if seconds is None:
-        raise ValueError(f"{duration!r} is no duration, such as 25h or 1m30s")
+        raise ValueError(f"{duration!r} is no duration, such as 7d, 25h or 1m30s")
     if seconds < 0:
         raise ValueError(f"a clock goes forward, not by {duration!r}")
     if not seconds <= LONGEST:

@@ -17,9 +17,10 @@ from hydrofoil.controllers.objects.times import format_micro_time, parse_time
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.endpoints.subresources.simulated import NODE
 from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
-from hydrofoil.nodes.marks import DEAD, NODE, exit_code, mark, read_seconds
+from hydrofoil.nodes.marks import DEAD, exit_code, mark, read_seconds
 from hydrofoil.nodes.node_status import report_node
 from hydrofoil.nodes.pod_status import Report, merge
 from hydrofoil.request import User
@@ -66,7 +67,7 @@ class Kubelet(Controller):
         self._version = version
         self._prefixes: dict[str, str] = {}
         """The first three numbers of the addresses of nodes by their names: an address stays."""
-        self._live: set[str] = set()
+        self._live = runtime.live_nodes
         self._processes: dict[str, Process] = {}
         """Those of the pods on live nodes, by uid."""
         self._addresses: dict[str, str] = {}
@@ -92,6 +93,7 @@ class Kubelet(Controller):
         if self._timer is not None:
             self._timer.cancel()
         await super().stop()
+        self._live.clear()
 
     # Nodes
 

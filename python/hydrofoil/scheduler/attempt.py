@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import NoPlace, Refusal
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
@@ -27,6 +28,14 @@ class Failure(Struct):
     plugins: frozenset[str]
     """The filters that would have to change their minds."""
     filters: Filters | None = None
+
+
+class Place(Struct):
+    """The node for a pod."""
+
+    node: str
+    volumes: list[tuple[PersistentVolumeClaim, PersistentVolume | None]] = []
+    """The claims that have waited for a node, and their volumes; None: one has to be provisioned."""
 
 
 class Ranking:
@@ -87,13 +96,13 @@ class Attempts:
         self.cluster = cluster
         self._rankings: dict[tuple[object, ...], Ranking] = {}
 
-    def place(self, pod: PodInfo) -> str | Failure:
+    def place(self, pod: PodInfo) -> Place | Failure:
         """Return the node for a pod, or why there is none."""
         cluster = self.cluster
         if not cluster.nodes:
             return Failure("", {}, frozenset())
         if (kind := self._kind(pod)) is not None and (name := self._ranking(kind, pod).best()) is not None:
-            return name
+            return Place(name)
         try:
             filters = Filters(pod, cluster)
         except NoPlace as e:
@@ -109,7 +118,9 @@ class Attempts:
         if not good:
             plugins = frozenset(refusal.plugin for refusal in refusals.values())
             return Failure("", refusals, plugins, filters)
-        return self._choose(pod, good)
+        name = self._choose(pod, good)
+        volumes = filters.volumes
+        return Place(name, [] if volumes is None else volumes.decide(cluster.nodes[name]) or [])
 
     def _choose(self, pod: PodInfo, good: list[NodeInfo]) -> str:
         """Return the best of the nodes that fit."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hydrofoil.controllers.objects.meta import Labels
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim, StorageClass
+from hydrofoil.controllers.runtime.lister import Lister
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, read_pod
 
 
@@ -31,6 +33,9 @@ class Cluster:
         self._nominations: dict[str, str] = {}
         self.with_terms: dict[str, None] = {}
         """The nodes with pods that have terms of affinity."""
+        self.claims: Lister[PersistentVolumeClaim] | None = None
+        self.volumes: Lister[PersistentVolume] | None = None
+        self.classes: Lister[StorageClass] | None = None
 
     def put_node(self, node: Node) -> None:
         """Take the present state of a node."""

@@ -8,6 +8,7 @@ from hydrofoil.scheduler.filters.filter import Filter, Refusal
 from hydrofoil.scheduler.filters.nodes import NodeAffinity, NodeUnschedulable, TaintToleration
 from hydrofoil.scheduler.filters.resources import NodePorts, NodeResourcesFit
 from hydrofoil.scheduler.filters.spread import PodTopologySpread
+from hydrofoil.scheduler.filters.volumes import VolumeBinding, VolumeRestrictions, VolumeZone
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
 
 FILTERS: tuple[type[Filter], ...] = (
@@ -16,6 +17,9 @@ FILTERS: tuple[type[Filter], ...] = (
     NodeAffinity,
     NodePorts,
     NodeResourcesFit,
+    VolumeRestrictions,
+    VolumeBinding,
+    VolumeZone,
     PodTopologySpread,
     InterPodAffinity,
 )
@@ -29,6 +33,11 @@ class Filters:
         self.pod = pod
         self._cluster = cluster
         self._all = [kind(pod, cluster) for kind in FILTERS if kind.concerns(pod, cluster)]
+
+    @property
+    def volumes(self) -> VolumeBinding | None:
+        """Return the filter that chooses volumes; None for a pod without claims."""
+        return next((one for one in self._all if isinstance(one, VolumeBinding)), None)
 
     def refuse(self, node: NodeInfo) -> Refusal | None:
         """Return why a node is refused, by the first filter that refuses it."""

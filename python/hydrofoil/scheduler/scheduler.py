@@ -14,16 +14,18 @@ from hydrofoil.controllers.objects.budgets import PodDisruptionBudget
 from hydrofoil.controllers.objects.namespaces import Namespace
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.volumes import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim, StorageClass
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.controllers.volumes.binder import bind_to_claim
 from hydrofoil.endpoints.subresources.binding import assign
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
-from hydrofoil.scheduler.attempt import Attempts, Failure
+from hydrofoil.scheduler.attempt import Attempts, Failure, Place
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.node_info import PodInfo, read_pod
 from hydrofoil.scheduler.preemption import (
@@ -36,6 +38,7 @@ from hydrofoil.scheduler.preemption import (
 )
 
 NAME = "default-scheduler"
+VOLUMES = (("", "persistentvolumes"), ("", "persistentvolumeclaims"), ("storage.k8s.io", "storageclasses"))
 NO_CLAIMS = "no new claims to deallocate"
 """What the plug-in of device claims says after each failure."""
 
@@ -69,9 +72,22 @@ class Scheduler(Controller):
             self.watch("", "nodes", Node, self._on_node),
             self.watch("", "pods", Pod, self._on_pod),
         ]
+        if all_served(self.registry.catalog, *VOLUMES):
+            watches += [
+                self.watch("storage.k8s.io", "storageclasses", StorageClass, self._on_storage),
+                self.watch("", "persistentvolumes", PersistentVolume, self._on_storage),
+                self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_storage),
+            ]
         if self.registry.catalog.find("policy", "v1", "poddisruptionbudgets") is not None:
             watches.append(self.watch("policy", "poddisruptionbudgets", PodDisruptionBudget, self._on_budget))
         return watches
+
+    def start(self) -> None:
+        super().start()
+        if all_served(self.registry.catalog, *VOLUMES):
+            self.cluster.claims = self.lister("", "persistentvolumeclaims", PersistentVolumeClaim)
+            self.cluster.volumes = self.lister("", "persistentvolumes", PersistentVolume)
+            self.cluster.classes = self.lister("storage.k8s.io", "storageclasses", StorageClass)
 
     async def stop(self) -> None:
         await super().stop()
@@ -87,6 +103,12 @@ class Scheduler(Controller):
         if old is None or old.metadata.labels != new.metadata.labels:
             self.cluster.namespaces[new.metadata.name] = new.metadata.labels
             self._retry("InterPodAffinity")
+
+    def _on_storage(self, old: Any, new: Any) -> None:
+        """Try pods with claims again."""
+        if new is not None:
+            # Pods that wait for a claim to be made have no filter's name.
+            self._retry("", "VolumeBinding", "VolumeRestrictions", "VolumeZone")
 
     def _on_budget(self, old: PodDisruptionBudget | None, new: PodDisruptionBudget | None) -> None:
         """Budgets are read when pods are to be preempted."""
@@ -157,8 +179,9 @@ class Scheduler(Controller):
         self.client.check(self.registry.find("", "pods", namespace, name), namespace)
         place = self._attempts.place(info)
         try:
-            if isinstance(place, str):
-                await self._bind(info, place)
+            if isinstance(place, Place):
+                if await self._bind_volumes(info, place):
+                    await self._bind(info, place.node)
             else:
                 await self._fail(info, place)
         except ApiError as e:
@@ -166,6 +189,28 @@ class Scheduler(Controller):
                 raise
             # Its next event comes, if there is still such a pod.
         return True
+
+    async def _bind_volumes(self, info: PodInfo, place: Place) -> bool:
+        """Have the claims of a pod bound that have waited for its node; return whether they are (`PreBind`).
+
+        Volumes are bound by their controller. The event of the last claim lets the pod be tried again, whose claims
+        select the node then.
+        """
+        if not place.volumes:
+            return True
+        meta = info.pod.metadata
+        self._unschedulable[meta.namespace, meta.name] = frozenset(("VolumeBinding",))
+        for claim, volume in place.volumes:
+            if volume is not None:
+                if (change := bind_to_claim(volume, claim)) is not None:
+                    volumes = self.resource("", "persistentvolumes")
+                    version = volume.metadata.resource_version
+                    await self.client.update(volumes, "", volume.metadata.name, change, version=version)
+            elif claim.metadata.annotations.get(SELECTED_NODE) != place.node:
+                patch = {"metadata": {"annotations": {SELECTED_NODE: place.node}}}
+                claims = self.resource("", "persistentvolumeclaims")
+                await self.client.patch(claims, meta.namespace, claim.metadata.name, patch)
+        return False
 
     async def _bind(self, info: PodInfo, node: str) -> None:
         """Assign a pod to a node."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ class Controlling:
         self._running = running
         self._guests = guests
         self._core = core
+        # A clock is moved once at a time: each move runs what is due at its moments.
+        self._moving = asyncio.Lock()
         self._kinds = Kinds(core.catalog, core.listeners)
         self.waits = Waits(core.registry, core.hub, core.listeners)
         self.objects = ObjectClient(self.ask, core.registry, running.settle)
@@ -72,6 +74,13 @@ class Controlling:
         made = await apply_objects(self.ask, self._kinds.find, documents, namespace, settle, status=status)
         await settle()
         return made
+
+    async def move(self, moments: Iterator[None]) -> None:
+        """Move the clock, and let the controllers do their work at each moment; one after another."""
+        async with self._moving:
+            for _ in moments:
+                await self._running.settle()
+        await self._running.settle()
 
     def check_resources(self, given: Any) -> None:
         """Raise ValueError for a resource that is not served under that name."""

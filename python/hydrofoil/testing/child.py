@@ -69,10 +69,7 @@ class Child:
         if self._core is None:
             raise RuntimeError("the server is not running")
         if name == "settled":
-            name, *given_ = given
-            result = getattr(self._core, name)(*given_)
-            await self._core.settle()
-            return result
+            return await self._core.settle_after(*given)
         result = getattr(self._core, name)(*given)
         return await result if inspect.isawaitable(result) else result
 

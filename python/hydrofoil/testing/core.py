@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from hydrofoil.testing.facts import Facts, FaultState
 from hydrofoil.testing.options import Given
 from hydrofoil.testing.silence import SILENCE
 
+MOVES = {"freeze": "freeze_by_moments", "advance": "advance_by_moments"}
+"""The calls that move the clock, and those that do so moment by moment."""
 Difference = tuple[str, bytes | None, bytes | None]
 
 
@@ -116,6 +119,20 @@ class Core:
         """Wait until the controllers are idle."""
         await self.running.settle()
 
+    async def settle_after(self, name: str, *given: Any) -> Any:
+        """Return the result of a plain call, once the controllers have done what it leads to.
+
+        A clock is moved from moment to moment: the controllers see each of them.
+        """
+        if name in MOVES:
+            await self.controlling.move(getattr(self, MOVES[name])(*given))
+            return None
+        result = getattr(self, name)(*given)
+        if inspect.isawaitable(result):
+            result = await result
+        await self.settle()
+        return result
+
     def account(self, name: str, groups: Sequence[str]) -> Credentials:
         """Return the credentials of a user."""
         return self.controlling.account(name, groups)
@@ -201,6 +218,14 @@ class Core:
     def advance(self, nanoseconds: int) -> None:
         """Move the clock forward."""
         self.clock.advance(nanoseconds)
+
+    def freeze_by_moments(self, at: datetime | None) -> Iterator[None]:
+        """Stop the clock, moment by moment."""
+        return self.clock.freeze_by_moments(at)
+
+    def advance_by_moments(self, nanoseconds: int) -> Iterator[None]:
+        """Move the clock forward, moment by moment."""
+        return self.clock.moments(nanoseconds)
 
     def run(self) -> None:
         """Let the clock run."""

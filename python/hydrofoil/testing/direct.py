@@ -58,12 +58,10 @@ class Direct:
 
     async def _called(self, taken: threading.Event, name: str, given: tuple[Any, ...], settle: bool) -> Any:
         taken.set()
-        result = getattr(self._core, name)(*given)
-        if inspect.iscoroutine(result):
-            result = await result
         if settle:
-            await self._core.settle()
-        return result
+            return await self._core.settle_after(name, *given)
+        result = getattr(self._core, name)(*given)
+        return await result if inspect.iscoroutine(result) else result
 
     def _begun(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         try:

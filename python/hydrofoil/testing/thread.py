@@ -46,12 +46,7 @@ class InThread:
         """Return the result of a plain call, once the controllers have done their work."""
         if threading.current_thread() is self._thread:
             return getattr(self._core, name)(*given)
-        return self.begin(self._settled(name, given)).result()
-
-    async def _settled(self, name: str, given: tuple[Any, ...]) -> Any:
-        result = getattr(self._core, name)(*given)
-        await self._core.settle()
-        return result
+        return self.begin(self._core.settle_after(name, *given)).result()
 
     def post(self, name: str, *given: Any) -> None:
         """Make a plain call without waiting for it."""

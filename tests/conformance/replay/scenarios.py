@@ -14,11 +14,17 @@ from tests.conformance.replay.session import Session
 
 
 def compare(
-    client: Client, path: Path, *, against: Path | None = None, only: Collection[str] = (), show: int = 0
+    client: Client,
+    path: Path,
+    *,
+    against: Path | None = None,
+    only: Collection[str] = (),
+    show: int = 0,
+    session: Session | None = None,
 ) -> Outcome:
     """Run a scenario and compare the steps that `only` names (`ID` or `FILE/ID`; all without it)."""
     outcome = Outcome()
-    steps, session = scenario.load(path), Session(client)
+    steps, session = scenario.load(path), session or Session(client)
     wanted = set(only)
     chosen = {s["id"] for s in steps if "id" in s and (not only or {s["id"], f"{path.stem}/{s['id']}"} & wanted)}
     if not chosen:

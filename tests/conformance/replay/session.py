@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 from tests.conformance.replay.checks import holds
 from tests.conformance.replay.client import Client
 from tests.conformance.replay.exchange import exchange
 from tests.conformance.replay.identity import files, tokens
+from tests.conformance.replay.life.timing import Machine
 from tests.conformance.replay.paths import Object, lookup, member
 from tests.conformance.replay.placeholders import prepare
 from tests.conformance.replay.scenario import Step, fill
@@ -23,6 +23,7 @@ class Session:
 
     def __init__(self, client: Client) -> None:
         self.client = client
+        self.time = Machine()
         self.values: Object = {}
         self.names: dict[str, str] = {client.url.netloc: "<server>"}
         """Texts of this run, and their placeholders."""
@@ -40,7 +41,7 @@ class Session:
         An exception is an answer with status 0, which no golden has.
         """
         try:
-            answer = self._step(step)
+            answer = self.run(step)
             if answer is None:
                 return None
             checks = {check: holds(fill(check, self.values), answer) for check in step.get("checks", [])}
@@ -48,9 +49,10 @@ class Session:
         except Exception as error:
             return failure(error)
 
-    def _step(self, step: Step) -> Object | None:
+    def run(self, step: Step) -> Object | None:
+        """Run a step; return its answer as it came."""
         if "sleep" in step:
-            time.sleep(step["sleep"])
+            self.time.pass_by(step["sleep"])
         elif "set" in step:
             self.values.update(fill(step["set"], self.values))
         elif "sign" in step:
@@ -64,9 +66,9 @@ class Session:
         elif "collect" in step:
             thread, answer = self._streams.pop(step["collect"])
             thread.join()
-            return self._keep(step, answer)
+            return self.keep(step, answer)
         else:
-            return self._keep(step, self._exchange(step))
+            return self.keep(step, self._exchange(step))
         return None
 
     @property
@@ -77,7 +79,7 @@ class Session:
 
     def _exchange(self, step: Step) -> Object:
         retry = step.get("retry", {"until": None, "seconds": 0})
-        end = time.monotonic() + retry["seconds"]
+        end = self.time.now() + retry["seconds"]
         while True:
             answer = exchange(self.client, step, self.values)
             until = retry["until"]
@@ -85,9 +87,9 @@ class Session:
                 met = holds(fill(until, self.values), answer)
             else:
                 met = until in (None, answer["status"])
-            if met or time.monotonic() > end:
+            if met or self.time.now() > end:
                 return answer
-            time.sleep(PAUSE)
+            self.time.pass_by(PAUSE)
 
     def _follow(self, step: Step) -> None:
         """Read a stream in the background; the next step begins when the stream is open, or after 3 seconds."""
@@ -105,7 +107,7 @@ class Session:
         self._streams[step["watch"]["as"]] = (thread, answer)
         opened.wait(3)
 
-    def _keep(self, step: Step, answer: Object) -> Object:
+    def keep(self, step: Step, answer: Object) -> Object:
         for name, path in step.get("save", {}).items():
             value = member(answer, path)
             self.values[name] = "" if value is None else value

@@ -50,6 +50,8 @@ EXCLUDED = "node.kubernetes.io/exclude-disruption"
 EVICTED = (NOT_READY, NO_EXECUTE), (UNREACHABLE, NO_EXECUTE)
 OF_STATUS = {"False": EVICTED[0], "Unknown": EVICTED[1]}
 """The taint that evicts the pods of a node, by its condition Ready."""
+TICK = 0.001
+"""The seconds after a time of grace at which it has passed."""
 MONITOR, ZONE, POD = "monitor", "zone", "pod"
 """The first parts of keys of several parts; a key of one part is a node."""
 
@@ -107,8 +109,14 @@ class NodeLifecycle(Controller):
     def _on_node(self, old: Node | None, new: Node | None) -> None:
         if new is not None:
             self.put(new.metadata.name)
-        # The rest is a matter of the next look at all nodes, but nobody wants to wait for one that comes or goes.
-        if old is None or new is None or (new.is_ready and not old.is_ready):
+        # The rest is a matter of the next look at all nodes, but nobody wants to wait for one that comes or goes, and a
+        # node that falls silent has a moment at which it is given up.
+        if (
+            old is None
+            or new is None
+            or (new.is_ready and not old.is_ready)
+            or old.metadata.annotations != (new.metadata.annotations)
+        ):
             self.put(MONITOR, "")
 
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
@@ -215,9 +223,15 @@ class NodeLifecycle(Controller):
         lease = self.lister("coordination.k8s.io", "leases", Lease).get(LEASES, name)
         renewed = "" if lease is None else lease.spec.renew_time
         health = self._health[name] = hear(self._health.get(name), node, renewed, now)
+        if name in self.runtime.live_nodes:
+            health.probed = now
         ready = node.condition("Ready")
         grace = options.node_startup_grace_period if ready is None else options.node_monitor_grace_period
-        if now <= health.probed + grace or (ready is not None and ready.status == "Unknown"):
+        left = health.probed + grace - now
+        if left >= 0 or (ready is not None and ready.status == "Unknown"):
+            if left >= 0 and name not in self.runtime.live_nodes:
+                # A clock that is moved stops at this moment, and not at those of the periodic looks.
+                self.queue.after((MONITOR, ""), left + TICK)
             return None if ready is None else ready.status
         moment = self.registry.clock.text()
 

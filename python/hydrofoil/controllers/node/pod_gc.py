@@ -74,6 +74,7 @@ class PodCollector(Controller):
     def _on_node(self, old: Node | None, new: Node | None) -> None:
         if new is None and old is not None:
             # A moved clock runs what is due at each moment: the quarantine is no multiple of the period there.
+            self._missing[old.metadata.name] = self.registry.clock.seconds()
             self.queue.after(("all",), QUARANTINE)
 
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:

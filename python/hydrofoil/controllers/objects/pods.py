@@ -140,3 +140,14 @@ def node_of(pod: Pod) -> tuple[str, ...]:
 def namespace_of(pod: Pod) -> tuple[str, ...]:
     """Return the namespace of a pod, for an index."""
     return (pod.metadata.namespace,)
+
+
+def claims_of(pod: Pod) -> tuple[str, ...]:
+    """Return the claims of a pod as `namespace/name`, those of its ephemeral volumes included, for an index."""
+    meta, found = pod.metadata, []
+    for volume in pod.spec.volumes:
+        if (claim := volume.get("persistentVolumeClaim")) is not None:
+            found.append(f"{meta.namespace}/{claim['claimName']}")
+        elif "ephemeral" in volume:
+            found.append(f"{meta.namespace}/{meta.name}-{volume['name']}")
+    return tuple(found)

@@ -24,6 +24,8 @@ class Runtime:
         self.writes = writes
         self.activity = registry.activity
         self.informers = Informers(registry, hub)
+        self.live_nodes: set[str] = set()
+        """The nodes of the server's own that are alive: their leases hold however far a clock jumps."""
 
     def recorder(self, component: str, user: User) -> EventRecorder:
         """Return a recorder of the events of a component."""

@@ -31,6 +31,7 @@ def test_controls(core: Core, found: Controls, running: Running) -> Part[Control
             acts.waits,
             acts.user,
             running.settle,
+            acts.move,
             acts.check_resources,
             restart,
             acts.objects,

@@ -1,0 +1,1 @@
+"""Scenarios about what a cluster does by itself: waits, collections that are watched, Events."""

@@ -183,17 +183,19 @@ class Clock:
             # The loop makes no call meanwhile: those that are due are made here.
             timer.disarm()
         try:
+            called = False
             while self._due and self._due[0][0] <= target:
                 due, _, timer = heapq.heappop(self._due)
-                if timer not in self.timers:
-                    # An earlier call cancelled it.
-                    continue
-                step = min(max(round((due - native.elapsed()) * 1e9), 0), left)
-                native.advance(step)
-                left -= step
-                timer.cancel()
-                timer.call()
-                if not self._due or self._due[0][0] > due:
+                # An earlier call may have cancelled it.
+                if timer in self.timers:
+                    step = min(max(round((due - native.elapsed()) * 1e9), 0), left)
+                    native.advance(step)
+                    left -= step
+                    timer.cancel()
+                    timer.call()
+                    called = True
+                if called and (not self._due or self._due[0][0] > due):
+                    called = False
                     yield
         finally:
             self._due = None

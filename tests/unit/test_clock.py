@@ -106,6 +106,24 @@ async def test_calls_run_when_the_clock_is_advanced_to_their_times() -> None:
     assert len(clock.timers) == 1
 
 
+async def test_a_moved_clock_stops_at_each_moment_at_which_something_was_due() -> None:
+    clock, stops = Clock(), list[float]()
+    begin = datetime(2026, 1, 1, tzinfo=UTC)
+    clock.freeze(begin)
+    for due in (1, 1, 3):
+        clock.later(due, lambda: None)
+    clock.later(2, lambda: None).cancel()
+    # Two of one time, the second of which the first one cancels: that is a moment all the same.
+    second = [clock.later(4, lambda: second.pop().cancel()), clock.later(4, lambda: None)]
+    for _ in clock.moments(10 * 10**9):
+        stops.append((clock.now() - begin).total_seconds())
+        if len(stops) == 1:
+            # What work at a moment schedules is reached on the way.
+            clock.later(5, lambda: None)
+    assert stops == [1, 3, 4, 6]
+    assert clock.now() == begin + timedelta(seconds=10)
+
+
 async def test_a_clock_that_stands_still_runs_nothing_until_it_runs() -> None:
     clock, ran = Clock(), asyncio.Event()
     clock.later(0.001, ran.set)

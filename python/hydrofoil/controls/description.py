@@ -59,6 +59,14 @@ CALLS: tuple[tuple[str, str, str, str, Schema | None, Schema], ...] = (
     ),
     ("post", "/wait", "200", "Return an object once it is as a condition says.", WAIT, ANY),
     ("get", "/object", "200", "Return an object; `object` is such as `deployments.apps/web`, `namespace`.", None, ANY),
+    (
+        "get",
+        "/why",
+        "200",
+        "Return why an object is not ready, the most likely cause first; `object` and `namespace`.",
+        None,
+        members(lines={"type": "array", "items": TEXT}),
+    ),
     ("put", "/status", "200", "Set members of the status of an object, as its controller would.", STATUS, ANY),
     ("post", "/users", "200", "Return the credentials of a user.", USER, members(headers=ANY, kubeconfig=ANY)),
 )

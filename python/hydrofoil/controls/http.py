@@ -165,6 +165,7 @@ class ControlApi:
             ("POST", "wait"): self._waited,
             ("GET", "object"): self._get_object,
             ("PUT", "status"): self._set_status,
+            ("GET", "why"): self._why,
             ("POST", "users"): self._made,
         }
 
@@ -346,11 +347,18 @@ class ControlApi:
         texts(object=given["object"], condition=condition, namespace=namespace)
         return 200, await self._waits.until(given["object"], condition, namespace, seconds)
 
-    async def _get_object(self, asked: Asked) -> tuple[int, Body]:
+    def _named(self, asked: Asked) -> tuple[str, str]:
+        """Return the object and the namespace of a query. Raise ValueError for other parameters, and KeyError."""
         given = dict(parse_qsl(asked.info.query))
         if unknown := given.keys() - {"object", "namespace"}:
             raise ValueError(f"no parameter {min(unknown)!r}: it is one of object, namespace")
-        return 200, await self._objects.get(given["object"], given.get("namespace", "default"))
+        return given["object"], given.get("namespace", "default")
+
+    async def _get_object(self, asked: Asked) -> tuple[int, Body]:
+        return 200, await self._objects.get(*self._named(asked))
+
+    async def _why(self, asked: Asked) -> tuple[int, Body]:
+        return 200, {"lines": await self._objects.why(*self._named(asked))}
 
     async def _set_status(self, asked: Asked) -> tuple[int, Body]:
         given = await self._given(asked, "object", "namespace", "status")

@@ -101,6 +101,14 @@ class ObjectClient:
             body_of(reply)
         await self._settle()
 
+    async def why(self, object: str, namespace: str) -> builtins.list[str]:
+        """Return why an object is not ready, at most ten lines, the most likely cause first. Raise ApiError 404."""
+        # Most tests never ask.
+        from hydrofoil.controls.why.answer import answer_why
+        from hydrofoil.controls.why.reader import Reader
+
+        return await answer_why(Reader(self._ask), object, namespace)
+
     async def events(self, object: str, namespace: str) -> builtins.list[Object]:
         """Return the Events about an object, which may be gone; the latest last."""
         name, of = split(object)

@@ -17,9 +17,10 @@ from hydrofoil.controllers.objects.times import format_micro_time, parse_time
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.runtime import Runtime
+from hydrofoil.endpoints.subresources.simulated import NODE
 from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
-from hydrofoil.nodes.marks import DEAD, NODE, exit_code, mark, read_seconds
+from hydrofoil.nodes.marks import DEAD, exit_code, mark, read_seconds
 from hydrofoil.nodes.node_status import report_node
 from hydrofoil.nodes.pod_status import Report, merge
 from hydrofoil.request import User

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 from hydrofoil.controllers.objects.meta import ObjectMeta
+from hydrofoil.endpoints.subresources.simulated import PREFIX
 
-PREFIX = "sim.hydrofoil/"
-NODE = PREFIX + "node"
 DEAD = "dead"
 INDEX = "batch.kubernetes.io/job-completion-index"
 """The label with the completion index of a pod of a Job."""

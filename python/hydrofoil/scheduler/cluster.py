@@ -96,6 +96,10 @@ class Cluster:
             if not pods:
                 del self._homeless[node]
 
+    def is_on(self, uid: str, node: str) -> bool:
+        """Report whether a pod is counted on a node."""
+        return self._places.get(uid) == node
+
     def holds(self, uid: str) -> bool:
         """Report whether a pod is counted on some node."""
         return uid in self._places

@@ -79,7 +79,7 @@ class Scheduler(Controller):
                 self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_storage),
             ]
         if self.registry.catalog.find("policy", "v1", "poddisruptionbudgets") is not None:
-            watches.append(self.watch("policy", "poddisruptionbudgets", PodDisruptionBudget, self._on_budget))
+            watches.append(self.watch("policy", "poddisruptionbudgets", PodDisruptionBudget, None))
         return watches
 
     def start(self) -> None:
@@ -110,9 +110,6 @@ class Scheduler(Controller):
             # Pods that wait for a claim to be made have no filter's name.
             self._retry("", "VolumeBinding", "VolumeRestrictions", "VolumeZone")
 
-    def _on_budget(self, old: PodDisruptionBudget | None, new: PodDisruptionBudget | None) -> None:
-        """Budgets are read when pods are to be preempted."""
-
     def _on_node(self, old: Node | None, new: Node | None) -> None:
         if new is None:
             assert old is not None
@@ -135,7 +132,12 @@ class Scheduler(Controller):
                 cluster.denominate(meta.uid)
         elif new.spec.node_name:
             self._unschedulable.pop(key, None)
-            if old is None or not old.spec.node_name or _affects_others(old, new):
+            is_known = cluster.is_on(meta.uid, new.spec.node_name)
+            if old is not None and is_known and not _affects_others(old, new):
+                # It is the pod that was assumed there, as it is known already.
+                if not old.spec.node_name:
+                    self._retry("InterPodAffinity", "PodTopologySpread")
+            else:
                 cluster.put_pod(new)
                 self._retry("InterPodAffinity", "PodTopologySpread")
         elif self._is_mine(new):

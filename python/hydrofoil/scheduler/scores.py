@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from math import sqrt
 
 from hydrofoil.controllers.objects.meta import Labels
+from hydrofoil.controllers.objects.node_selectors import PREFERRED, NodeTerm, read_node_term
 from hydrofoil.controllers.objects.nodes import PREFER_NO_SCHEDULE
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.spread import SOFT, read_constraints
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
-from hydrofoil.scheduler.terms import PREFERRED, AffinityTerm, NodeTerm, read_node_term
+from hydrofoil.scheduler.terms import AffinityTerm
 
 TAINTS, LABELS, SPREAD, PODS = 3, 2, 2, 2
 """The weights of TaintToleration, NodeAffinity, PodTopologySpread and InterPodAffinity; others have 1."""

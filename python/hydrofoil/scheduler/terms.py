@@ -1,51 +1,16 @@
-"""Selectors of nodes, and terms of affinity between pods (component-helpers `scheduling/corev1/nodeaffinity`)."""
+"""Terms of affinity between pods (kube-scheduler `framework/types.go`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.meta import Labels, LabelSelector, Requirement
+from hydrofoil.controllers.objects.meta import Labels, LabelSelector
+from hydrofoil.controllers.objects.node_selectors import PREFERRED, REQUIRED
 from hydrofoil.controllers.objects.pods import Pod
-
-REQUIRED, PREFERRED = (
-    "requiredDuringSchedulingIgnoredDuringExecution",
-    "preferredDuringSchedulingIgnoredDuringExecution",
-)
-
-
-class NodeTerm(Struct, frozen=True):
-    """A term of a selector of nodes: all of its requirements have to be met."""
-
-    labels: tuple[Requirement, ...]
-    names: tuple[Requirement, ...]
-    """Requirements of `metadata.name`."""
-
-    def matches(self, name: str, labels: Labels) -> bool:
-        """Report whether a node meets the term; one without requirements is met by none."""
-        if not self.labels and not self.names:
-            return False
-        named = {"metadata.name": name}
-        return all(r.matches(labels) for r in self.labels) and all(r.matches(named) for r in self.names)
-
-
-def _requirements(given: Iterable[Mapping[str, Any]]) -> tuple[Requirement, ...]:
-    return tuple(Requirement(r["key"], r["operator"], frozenset(r.get("values") or ())) for r in given)
-
-
-def read_node_term(term: Mapping[str, Any]) -> NodeTerm:
-    """Return a NodeSelectorTerm."""
-    return NodeTerm(_requirements(term.get("matchExpressions") or ()), _requirements(term.get("matchFields") or ()))
-
-
-def read_node_selector(selector: Mapping[str, Any] | None) -> tuple[NodeTerm, ...] | None:
-    """Return the terms of a NodeSelector, one of which has to be met; None: any node will do."""
-    if selector is None:
-        return None
-    return tuple(map(read_node_term, selector.get("nodeSelectorTerms") or ()))
 
 
 class AffinityTerm(Struct, frozen=True):

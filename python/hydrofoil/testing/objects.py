@@ -110,6 +110,11 @@ class ObjectCalls:
         """Delete an object; with finalizers it stays until they are removed. Raise ApiError 404 if there is none."""
         self._act("act", "delete", object, namespace, propagation, ignore_not_found)
 
+    def why(self, object: str, namespace: str = "default") -> builtins.list[str]:
+        """Return why an object is not ready: at most ten lines, the most likely cause first. Raise ApiError 404."""
+        found: builtins.list[str] = self._act("act", "why", object, namespace)
+        return found
+
     def events(self, object: str, namespace: str = "default") -> builtins.list[Object]:
         """Return the Events about an object, which may be gone; the latest last."""
         found: builtins.list[Object] = self._act("act", "events", object, namespace)
@@ -213,6 +218,11 @@ class AwaitableObjectCalls:
     ) -> None:
         """Delete an object; with finalizers it stays until they are removed. Raise ApiError 404 if there is none."""
         await self._act("act", "delete", object, namespace, propagation, ignore_not_found)
+
+    async def why(self, object: str, namespace: str = "default") -> builtins.list[str]:
+        """Return why an object is not ready: at most ten lines, the most likely cause first. Raise ApiError 404."""
+        found: builtins.list[str] = await self._act("act", "why", object, namespace)
+        return found
 
     async def events(self, object: str, namespace: str = "default") -> builtins.list[Object]:
         """Return the Events about an object, which may be gone; the latest last."""

@@ -87,7 +87,7 @@ class NodeLifecycle(Controller):
 
     def watches(self) -> list[ValueWatch[Any]]:
         return [
-            self.watch("coordination.k8s.io", "leases", Lease, lambda _, __: None),
+            self.watch("coordination.k8s.io", "leases", Lease, None),
             self.watch("", "nodes", Node, self._on_node),
             self.watch("", "pods", Pod, self._on_pod),
         ]

@@ -56,7 +56,7 @@ class PodCollector(Controller):
         return all_served(catalog, ("", "nodes"), ("", "pods"))
 
     def watches(self) -> list[ValueWatch[Any]]:
-        return [self.watch("", "nodes", Node, self._on_node), self.watch("", "pods", Pod, self._on_pod)]
+        return [self.watch("", "nodes", Node, self._on_node), self.watch("", "pods", Pod, None)]
 
     def start(self) -> None:
         super().start()
@@ -74,10 +74,8 @@ class PodCollector(Controller):
     def _on_node(self, old: Node | None, new: Node | None) -> None:
         if new is None and old is not None:
             # A moved clock runs what is due at each moment: the quarantine is no multiple of the period there.
+            self._missing[old.metadata.name] = self.registry.clock.seconds()
             self.queue.after(("all",), QUARANTINE)
-
-    def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
-        """Pods are looked at from time to time."""
 
     async def work(self, key: tuple[str, ...]) -> bool:
         nodes = self.lister("", "nodes", Node)

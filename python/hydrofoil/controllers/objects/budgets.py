@@ -7,7 +7,7 @@ from msgspec import Struct
 from hydrofoil.controllers.objects.meta import Condition, LabelSelector, ObjectMeta
 
 
-class PodDisruptionBudgetSpec(Struct, frozen=True, rename="camel"):
+class PodDisruptionBudgetSpec(Struct, frozen=True, gc=False, rename="camel"):
     """How many pods may be missing."""
 
     selector: LabelSelector | None = None
@@ -16,7 +16,7 @@ class PodDisruptionBudgetSpec(Struct, frozen=True, rename="camel"):
     unhealthy_pod_eviction_policy: str | None = None
 
 
-class PodDisruptionBudgetStatus(Struct, frozen=True, rename="camel"):
+class PodDisruptionBudgetStatus(Struct, frozen=True, gc=False, rename="camel"):
     """How many are missing."""
 
     observed_generation: int = 0
@@ -28,7 +28,7 @@ class PodDisruptionBudgetStatus(Struct, frozen=True, rename="camel"):
     conditions: tuple[Condition, ...] = ()
 
 
-class PodDisruptionBudget(Struct, frozen=True, rename="camel"):
+class PodDisruptionBudget(Struct, frozen=True, gc=False, rename="camel"):
     """A budget for the disruption of pods."""
 
     metadata: ObjectMeta

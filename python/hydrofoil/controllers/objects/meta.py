@@ -12,7 +12,7 @@ from hydrofoil.controllers.runtime.recorder import Reference
 Labels = Mapping[str, str]
 
 
-class OwnerReference(Struct, frozen=True, rename="camel"):
+class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):
     """An owner of an object."""
 
     api_version: str
@@ -22,7 +22,7 @@ class OwnerReference(Struct, frozen=True, rename="camel"):
     controller: bool | None = None
 
 
-class ObjectMeta(Struct, frozen=True, rename="camel"):
+class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
     """The metadata that controllers read."""
 
     name: str
@@ -105,7 +105,7 @@ def _exceeds(left: str, right: str) -> bool:
         return False
 
 
-class LabelSelectorRequirement(Struct, frozen=True):
+class LabelSelectorRequirement(Struct, frozen=True, gc=False):
     """A term of a selector in an object."""
 
     key: str
@@ -117,7 +117,7 @@ class LabelSelectorRequirement(Struct, frozen=True):
         return Requirement(self.key, self.operator, frozenset(self.values)).matches(labels)
 
 
-class LabelSelector(Struct, frozen=True, rename="camel"):
+class LabelSelector(Struct, frozen=True, gc=False, rename="camel"):
     """A selector of objects by labels; an empty one selects all (`metav1.LabelSelectorAsSelector`)."""
 
     match_labels: dict[str, str] = {}
@@ -135,7 +135,7 @@ class LabelSelector(Struct, frozen=True, rename="camel"):
         )
 
 
-class Condition(Struct, frozen=True, rename="camel"):
+class Condition(Struct, frozen=True, gc=False, rename="camel"):
     """A condition in the status of an object."""
 
     type: str

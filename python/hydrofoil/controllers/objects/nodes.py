@@ -9,7 +9,7 @@ from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
 
 
-class Taint(Struct, frozen=True, rename="camel"):
+class Taint(Struct, frozen=True, gc=False, rename="camel"):
     """A taint of a node."""
 
     key: str
@@ -18,7 +18,7 @@ class Taint(Struct, frozen=True, rename="camel"):
     time_added: str | None = None
 
 
-class NodeSpec(Struct, frozen=True, rename="camel"):
+class NodeSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What is wanted of a node."""
 
     unschedulable: bool = False
@@ -26,7 +26,7 @@ class NodeSpec(Struct, frozen=True, rename="camel"):
     provider_id: str = ""
 
 
-class NodeStatus(Struct, frozen=True, rename="camel"):
+class NodeStatus(Struct, frozen=True, gc=False, rename="camel"):
     """What a node has and says of itself."""
 
     capacity: dict[str, str] = {}
@@ -34,7 +34,7 @@ class NodeStatus(Struct, frozen=True, rename="camel"):
     conditions: tuple[Condition, ...] = ()
 
 
-class Node(Struct, frozen=True, rename="camel"):
+class Node(Struct, frozen=True, gc=False, rename="camel"):
     """A node."""
 
     metadata: ObjectMeta
@@ -52,7 +52,7 @@ class Node(Struct, frozen=True, rename="camel"):
         return ready is not None and ready.status == "True"
 
 
-class Toleration(Struct, frozen=True, rename="camel"):
+class Toleration(Struct, frozen=True, gc=False, rename="camel"):
     """A toleration of a pod."""
 
     key: str = ""

@@ -14,7 +14,7 @@ RUNNING, PENDING, SUCCEEDED, FAILED = "Running", "Pending", "Succeeded", "Failed
 ENDED = (SUCCEEDED, FAILED)
 
 
-class Container(Struct, frozen=True, rename="camel"):
+class Container(Struct, frozen=True, gc=False, rename="camel"):
     """A container of a pod."""
 
     name: str
@@ -24,13 +24,13 @@ class Container(Struct, frozen=True, rename="camel"):
     restart_policy: str | None = None
 
 
-class ReadinessGate(Struct, frozen=True, rename="camel"):
+class ReadinessGate(Struct, frozen=True, gc=False, rename="camel"):
     """A further condition for readiness."""
 
     condition_type: str
 
 
-class PodSpec(Struct, frozen=True, rename="camel"):
+class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What a pod asks for."""
 
     containers: tuple[Container, ...]
@@ -61,7 +61,7 @@ def _member(field: str) -> str | None:
     return first + "".join(word.capitalize().replace("Ip", "IP") for word in rest)
 
 
-class ContainerStatus(Struct, frozen=True, rename="camel"):
+class ContainerStatus(Struct, frozen=True, gc=False, rename="camel"):
     """The state of a container."""
 
     name: str
@@ -71,7 +71,7 @@ class ContainerStatus(Struct, frozen=True, rename="camel"):
     last_state: dict[str, Any] = {}
 
 
-class PodStatus(Struct, frozen=True, rename=_member):
+class PodStatus(Struct, frozen=True, gc=False, rename=_member):
     """What is known of a pod."""
 
     phase: str = PENDING
@@ -85,7 +85,7 @@ class PodStatus(Struct, frozen=True, rename=_member):
     nominated_node_name: str = ""
 
 
-class Pod(Struct, frozen=True, rename="camel"):
+class Pod(Struct, frozen=True, gc=False, rename="camel"):
     """A pod."""
 
     metadata: ObjectMeta

@@ -36,13 +36,15 @@ class PodTemplate(Struct, frozen=True):
 
 
 def _comparable(value: Any) -> Any:
-    """Return a JSON value in which equal quantities are equal numbers."""
+    """Return a JSON value in which equal quantities are equal numbers, and what is null is absent."""
     if isinstance(value, list):
         return [_comparable(item) for item in value]
     if not isinstance(value, dict):
         return value
     found: dict[str, Any] = {}
     for name, member in value.items():
+        if member is None:
+            continue
         if name in QUANTITIES and isinstance(member, dict):
             found[name] = {of: parse_quantity(str(amount)) for of, amount in member.items()}
         elif name in QUANTITY:
@@ -65,12 +67,19 @@ def equal_specs(left: Raw, right: Raw) -> bool:
     return one == other or bool(_comparable_spec(one) == _comparable_spec(other))
 
 
-def _without_hash(metadata: dict[str, Any]) -> dict[str, Any]:
-    labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name != POD_TEMPLATE_HASH}
+def _without(metadata: dict[str, Any], label: str) -> dict[str, Any]:
+    """Return metadata without one label, and without what is empty."""
+    labels = {name: value for name, value in (metadata.get("labels") or {}).items() if name != label}
     found = {name: value for name, value in metadata.items() if name != "labels" and value}
     return {**found, "labels": labels}
 
 
+def equal_templates(left: PodTemplate, right: PodTemplate, *, ignoring: str = "") -> bool:
+    """Report whether two templates mean the same, but for one label."""
+    is_same = _without(left.metadata, ignoring) == _without(right.metadata, ignoring)
+    return is_same and equal_specs(left.spec, right.spec)
+
+
 def equal_ignoring_hash(left: PodTemplate, right: PodTemplate) -> bool:
     """Report whether two templates mean the same but for the hash among their labels (`EqualIgnoreHash`)."""
-    return _without_hash(left.metadata) == _without_hash(right.metadata) and equal_specs(left.spec, right.spec)
+    return equal_templates(left, right, ignoring=POD_TEMPLATE_HASH)

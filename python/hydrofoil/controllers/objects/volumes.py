@@ -27,7 +27,7 @@ NO_PROVISIONER = "kubernetes.io/no-provisioner"
 WAITS = "WaitForFirstConsumer"
 
 
-class ObjectReference(Struct, frozen=True, rename="camel"):
+class ObjectReference(Struct, frozen=True, gc=False, rename="camel"):
     """The claim that has a volume."""
 
     name: str = ""
@@ -35,7 +35,7 @@ class ObjectReference(Struct, frozen=True, rename="camel"):
     uid: str = ""
 
 
-class PersistentVolumeSpec(Struct, frozen=True, rename="camel"):
+class PersistentVolumeSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What a volume offers."""
 
     capacity: dict[str, str] = {}
@@ -51,13 +51,13 @@ class PersistentVolumeSpec(Struct, frozen=True, rename="camel"):
     csi: dict[str, Any] | None = None
 
 
-class Phase(Struct, frozen=True, rename="camel"):
+class Phase(Struct, frozen=True, gc=False, rename="camel"):
     """The phase of a volume."""
 
     phase: str = ""
 
 
-class PersistentVolume(Struct, frozen=True):
+class PersistentVolume(Struct, frozen=True, gc=False):
     """A volume."""
 
     metadata: ObjectMeta
@@ -75,7 +75,7 @@ class PersistentVolume(Struct, frozen=True):
         return parse_amount("storage", self.spec.capacity.get("storage", "0"))
 
 
-class PersistentVolumeClaimSpec(Struct, frozen=True, rename="camel"):
+class PersistentVolumeClaimSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What a claim asks for."""
 
     access_modes: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ class PersistentVolumeClaimSpec(Struct, frozen=True, rename="camel"):
     data_source: dict[str, Any] | None = None
 
 
-class PersistentVolumeClaimStatus(Struct, frozen=True, rename="camel"):
+class PersistentVolumeClaimStatus(Struct, frozen=True, gc=False, rename="camel"):
     """What a claim has."""
 
     phase: str = ""
@@ -97,7 +97,7 @@ class PersistentVolumeClaimStatus(Struct, frozen=True, rename="camel"):
     current_volume_attributes_class_name: str | None = None
 
 
-class PersistentVolumeClaim(Struct, frozen=True):
+class PersistentVolumeClaim(Struct, frozen=True, gc=False):
     """A claim."""
 
     metadata: ObjectMeta
@@ -125,7 +125,7 @@ class PersistentVolumeClaim(Struct, frozen=True):
         return bool(self.spec.volume_name) and BIND_COMPLETED in self.metadata.annotations
 
 
-class StorageClass(Struct, frozen=True, rename="camel"):
+class StorageClass(Struct, frozen=True, gc=False, rename="camel"):
     """A class of storage."""
 
     metadata: ObjectMeta

@@ -29,11 +29,11 @@ Watch = tuple[Resource, Handler]
 
 
 class ValueWatch(NamedTuple, Generic[T]):
-    """A resource to watch, whose objects are given to the handler as values of a type."""
+    """A resource to watch, whose objects are given to the handler as values of a type; None: they are only read."""
 
     resource: Resource
     kind: type[T]
-    change: Change[T]
+    change: Change[T] | None
 
 
 EPOCH: ContextVar[int | None] = ContextVar("epoch", default=None)
@@ -83,7 +83,7 @@ class Controller(ABC):
             type(self).__name__, self._process, self.registry.clock, runtime.activity, width=self.width
         )
         self.client = Client(self.write, self.registry)
-        self._watched: dict[tuple[str, str], tuple[Informer, Subscription]] = {}
+        self._watched: dict[tuple[str, str], tuple[Informer, Subscription | None]] = {}
         self._stopped = False
         self.is_synced = False
         """Whether the objects of the start have been delivered."""
@@ -161,11 +161,19 @@ class Controller(ABC):
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
             self.registry.clock.machine.later(RETRY_SECONDS, self.discover)
             return
-        handler = informer.lister(watch.kind).handler(watch.change) if isinstance(watch, ValueWatch) else watch[1]
-        self._watched[resource.storage] = informer, informer.add(handler)
+        self._watched[resource.storage] = informer, self._subscribe(informer, watch)
 
-    def watch(self, group: str, plural: str, kind: type[T], change: Change[T]) -> ValueWatch[T]:
-        """Return a watch of a resource of version v1 whose objects are values of a type."""
+    def _subscribe(self, informer: Informer, watch: Watch | ValueWatch[Any]) -> Subscription | None:
+        if not isinstance(watch, ValueWatch):
+            return informer.add(watch[1])
+        lister = informer.lister(watch.kind)
+        if watch.change is not None:
+            return informer.add(lister.handler(watch.change))
+        informer.hold()
+        return None
+
+    def watch(self, group: str, plural: str, kind: type[T], change: Change[T] | None) -> ValueWatch[T]:
+        """Return a watch of a resource of version v1 whose objects are values of a type; None: they are only read."""
         return ValueWatch(self.resource(group, plural), kind, change)
 
     def lister(self, group: str, plural: str, kind: type[T]) -> Lister[T]:

@@ -68,6 +68,8 @@ class Informer(Followed[Any]):
         self._registry = registry
         self._ended = ended
         self._handlers: list[Subscription] = []
+        self._holders = 0
+        """The controllers that read the objects, and are called for none of their changes."""
         self._indices: dict[Values, tuple[Index, Subscription]] = {}
         self._listers: dict[type, tuple[Lister[Any], Subscription]] = {}
         self._unseen: dict[Key, None] | None = None
@@ -152,8 +154,15 @@ class Informer(Followed[Any]):
             self._again()
         return subscription
 
-    def remove(self, subscription: Subscription) -> None:
+    def hold(self) -> None:
+        """Keep the objects for a controller without a handler, until `remove(None)`."""
+        self._holders += 1
+
+    def remove(self, subscription: Subscription | None) -> None:
         """Call a handler no more."""
+        if subscription is None:
+            self._holders -= 1
+            return
         self._handlers.remove(subscription)
         if subscription.retry is not None:
             subscription.retry.cancel()
@@ -161,7 +170,7 @@ class Informer(Followed[Any]):
     @property
     def is_used(self) -> bool:
         """Report whether a controller has a handler here; indices and listers alone keep no informer."""
-        return len(self._handlers) > len(self._indices) + len(self._listers)
+        return self._holders > 0 or len(self._handlers) > len(self._indices) + len(self._listers)
 
     def waits(self) -> bool:
         """Report whether changes are to be delivered now."""
@@ -300,7 +309,7 @@ class Informers:
         if self.has(informer):
             del self._all[informer.resource.storage]
 
-    def release(self, informer: Informer, subscription: Subscription) -> None:
+    def release(self, informer: Informer, subscription: Subscription | None) -> None:
         """Remove a handler, and the informer with its last one."""
         informer.remove(subscription)
         if not informer.is_used:

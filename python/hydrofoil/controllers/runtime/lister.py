@@ -64,8 +64,11 @@ class Lister(Generic[T]):
         self.values: dict[Key, T] = {}
         """The values by namespace and name."""
         self._revisions: dict[Key, int] = {}
-        self._last: tuple[Stored, T] | None = None
-        """The object before the latest change, for the handlers that are called with it next."""
+        self._old: Stored | None = None
+        self._new: Stored | None = None
+        """The latest change, for the handlers that are called with it next."""
+        self._pair: tuple[T | None, T | None] = (None, None)
+        """Its values."""
         self._indices: dict[Keys[T], ValueIndex[T]] = {}
 
     def __iter__(self) -> Iterator[T]:
@@ -92,8 +95,8 @@ class Lister(Generic[T]):
         place = stored.namespace, stored.name
         if self._revisions.get(place) == stored.revision:
             return self.values[place]
-        if self._last is not None and self._last[0] is stored:
-            return self._last[1]
+        if self._old is stored and (before := self._pair[0]) is not None:
+            return before
         return self._decode(stored.json)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
@@ -101,7 +104,7 @@ class Lister(Generic[T]):
         either = old if new is None else new
         assert either is not None
         place = either.namespace, either.name
-        before = self.values.get(place)
+        before = None if old is None else self.values.get(place)
         if new is None:
             after = None
             self.values.pop(place, None)
@@ -109,7 +112,9 @@ class Lister(Generic[T]):
         else:
             after = self.values[place] = self._decode(new.json)
             self._revisions[place] = new.revision
-        self._last = None if old is None or before is None else (old, before)
+        # Without a value of the version before, a handler decodes it: it may be another object of the name.
+        self._old, self._new = (old, new) if (old is None) == (before is None) else (None, None)
+        self._pair = before, after
         for index in self._indices.values():
             index.apply(place, before, after)
 
@@ -117,6 +122,10 @@ class Lister(Generic[T]):
         """Return a handler of the informer that gives values to a function."""
 
         def call(old: Stored | None, new: Stored | None) -> None:
-            change(None if old is None else self.value(old), None if new is None else self.value(new))
+            # All handlers of one change are called in a row: its values are at hand.
+            if old is self._old and new is self._new:
+                change(*self._pair)
+            else:
+                change(None if old is None else self.value(old), None if new is None else self.value(new))
 
         return call

@@ -64,7 +64,7 @@ class VolumeBinder(Controller):
             self.watch("storage.k8s.io", "storageclasses", StorageClass, self._on_class),
             self.watch("", "persistentvolumes", PersistentVolume, self._on_volume),
             self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_claim),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, None),
         ]
 
     def start(self) -> None:
@@ -115,9 +115,6 @@ class VolumeBinder(Controller):
             self.put(new.metadata.namespace, new.metadata.name)
         elif old is not None and old.spec.volume_name:
             self.put(old.spec.volume_name)
-
-    def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
-        """Pods are asked for their claims when an event is written."""
 
     async def work(self, key: tuple[str, ...]) -> bool:
         try:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from hydrofoil.controllers.descriptor import Descriptor, describe
 from hydrofoil.controllers.workloads.deployment import DeploymentController
 from hydrofoil.controllers.workloads.replica_set import ReplicaSetController, ReplicationControllerController
+from hydrofoil.controllers.workloads.stateful_set import StatefulSetController
 
 DESCRIPTORS: tuple[Descriptor, ...] = (
     describe(DeploymentController),
     describe(ReplicaSetController),
     describe(ReplicationControllerController),
+    describe(StatefulSetController),
 )
 """In the order in which they start."""

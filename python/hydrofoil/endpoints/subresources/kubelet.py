@@ -13,6 +13,7 @@ from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import Params, integer, is_true
+from hydrofoil.endpoints.subresources import simulated
 from hydrofoil.endpoints.subresources.admitted import admission_of_subresource
 from hydrofoil.errors import Cause
 from hydrofoil.go_text import quote
@@ -56,7 +57,10 @@ async def reach(context: Context) -> Answer:
     if not stored:
         # As upstream, which looks up the node on behalf of the pods.
         raise errors.not_found("", "pods", node)
-    raise unreachable(orjson.loads(stored.json))
+    host = orjson.loads(stored.json)
+    if simulated.is_simulated(host):
+        return simulated.answer(context, host, found)
+    raise unreachable(host)
 
 
 def target(plural: str, name: str) -> tuple[str, str]:

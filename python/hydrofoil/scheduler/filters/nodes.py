@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from hydrofoil.controllers.objects.meta import Labels
+from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.nodes import NO_EXECUTE, NO_SCHEDULE, Node, Taint
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import Filter, Refusal
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
-from hydrofoil.scheduler.terms import REQUIRED, NodeTerm, read_node_selector
 
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
 
@@ -19,21 +18,6 @@ def untolerated_taint(node: Node, pod: Pod) -> Taint | None:
         if taint.effect in (NO_SCHEDULE, NO_EXECUTE) and not any(t.tolerates(taint) for t in pod.spec.tolerations):
             return taint
     return None
-
-
-class RequiredNodeAffinity:
-    """The nodes that a pod asks for by labels (`nodeaffinity.GetRequiredNodeAffinity`)."""
-
-    def __init__(self, pod: Pod) -> None:
-        self._labels = pod.spec.node_selector
-        rules = ((pod.spec.affinity or {}).get("nodeAffinity") or {}).get(REQUIRED)
-        self._terms: tuple[NodeTerm, ...] | None = read_node_selector(rules)
-
-    def matches(self, name: str, labels: Labels) -> bool:
-        """Report whether a node is one of them."""
-        if not self._labels.items() <= labels.items():
-            return False
-        return self._terms is None or any(term.matches(name, labels) for term in self._terms)
 
 
 class NodeUnschedulable(Filter):
@@ -70,7 +54,7 @@ class NodeAffinity(Filter):
 
     def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
         super().__init__(pod, cluster)
-        self._required = RequiredNodeAffinity(pod.pod)
+        self._required = RequiredNodeAffinity(pod.pod.spec)
 
     @classmethod
     def concerns(cls, pod: PodInfo, _: Cluster) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.meta import LabelSelector, LabelSelectorRequirement
+from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import Filter, Refusal
-from hydrofoil.scheduler.filters.nodes import RequiredNodeAffinity, untolerated_taint
+from hydrofoil.scheduler.filters.nodes import untolerated_taint
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
 from hydrofoil.scheduler.terms import read_selector
 
@@ -73,7 +74,7 @@ class PodTopologySpread(Filter):
     def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
         super().__init__(pod, cluster)
         self._constraints = read_constraints(pod.pod, HARD)
-        self._required = RequiredNodeAffinity(pod.pod)
+        self._required = RequiredNodeAffinity(pod.pod.spec)
         self._counts: list[dict[str, int]] = [{} for _ in self._constraints]
         """The number of pods in each domain, by constraint."""
         self._least: list[int] | None = None

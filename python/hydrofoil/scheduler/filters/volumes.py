@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hydrofoil.controllers.objects.node_selectors import read_node_selector
 from hydrofoil.controllers.objects.pods import Pod, claims_of
 from hydrofoil.controllers.objects.volumes import (
     NO_PROVISIONER,
@@ -17,7 +18,6 @@ from hydrofoil.controllers.volumes.matching import find_matching_volume
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import Filter, NoPlace, Refusal
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
-from hydrofoil.scheduler.terms import read_node_selector
 
 ONE_POD = "ReadWriteOncePod"
 ZONES = (

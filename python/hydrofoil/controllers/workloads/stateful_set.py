@@ -134,7 +134,7 @@ class StatefulSetController(WorkloadController):
         history = self._history()
         await self._adopt_revisions(owner, found, history)
         pods = await self._claim(owner, found)
-        revisions = history.list(owner, found.spec.selector)
+        revisions = history.find(owner, found.spec.selector)
         current, update, collisions = await self._revisions(owner, found, history, revisions)
         look = StatefulUpdate(self._control(), found, pods, current, update, self.registry.clock.seconds())
         await look.run()
@@ -157,7 +157,7 @@ class StatefulSetController(WorkloadController):
         return StatefulPodControl(self.client, self._recorder, pods, claims, present)
 
     async def _adopt_revisions(self, owner: Owner, found: StatefulSet, history: History) -> None:
-        free = [one for one in history.list(owner, found.spec.selector) if one.metadata.controller is None]
+        free = [one for one in history.find(owner, found.spec.selector) if one.metadata.controller is None]
         if free:
             deletion_check(self.registry, self.resource(GROUP, PLURAL), owner)()
             for revision in free:

@@ -107,9 +107,13 @@ class DaemonSetController(WorkloadController):
         return found if found is not None and found.metadata.uid == owner.uid else None
 
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
-        self._on_owned(old, new)
         either = new or old
         assert either is not None
+        owner = either.metadata.controller
+        if owner is not None and owner.kind != KIND and (old is None or owner == old.metadata.controller):
+            # Most pods are none of a daemon set.
+            return
+        self._on_owned(old, new)
         found = self._resolve(either.metadata.namespace, either.metadata.controller)
         if found is None:
             return

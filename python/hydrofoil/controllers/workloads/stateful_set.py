@@ -98,6 +98,9 @@ class StatefulSetController(WorkloadController):
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
         before = None if old is None else old.metadata.controller
         after = None if new is None else new.metadata.controller
+        if after is not None and after.kind != KIND and before == after:
+            # Most pods are none of a stateful set.
+            return
         if old is not None and before != after and self._resolve(old.metadata.namespace, before) is not None:
             assert before is not None
             self.put(old.metadata.namespace, before.name)

@@ -66,9 +66,9 @@ async def test_any_order_gives_the_same(steps: list[tuple[str, str | None] | tup
     pods = Pods()
     for step in steps:
         if step in OWNERS:
-            await pods.selections.select(step, OWNERS[step])  # type: ignore[arg-type, index] # it is an owner
+            await pods.selections.select(step, OWNERS[step])
         else:
-            pods.set(*step)  # type: ignore[arg-type] # a name and a label
+            pods.set(*step)
     for owner, selector in OWNERS.items():
         found = await pods.selections.select(owner, selector)
         wanted = {p.metadata.name for p in pods.lister if owner[0] == "a" and selector.matches(p.metadata.labels)}

@@ -16,8 +16,8 @@ Given = tuple[str, str, str]
 
 def subset(ready: str = "", other: str = "", ports: str = "") -> EndpointSubset:
     """Return a subset."""
-    those = [tuple(EndpointAddress(f"1.2.3.{ord(letter)}") for letter in letters) for letters in (ready, other)]
-    return EndpointSubset(*(found or None for found in those), tuple(SubsetPort("", int(n)) for n in ports) or None)
+    first, second = (tuple(EndpointAddress(f"1.2.3.{ord(one)}") for one in letters) for letters in (ready, other))
+    return EndpointSubset(first or None, second or None, tuple(SubsetPort("", int(n)) for n in ports) or None)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ FLAGS = (
     "--test-controls",
     "--node-monitor-grace-period=8s",
     "--node-monitor-period=1s",
-    # "--horizontal-pod-autoscaler-sync-period=2s",
+    "--horizontal-pod-autoscaler-sync-period=2s",
     "--pvclaimbinder-sync-period=2s",
 )
 """The flags of the recording."""

@@ -74,8 +74,11 @@ def cluster(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """Read a number that is not negative. Raise ValueError and Refused."""
-    found = float(text)
+    """Read a number that is not negative (`strconv.ParseFloat`). Raise ValueError and Refused."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: invalid syntax") from None
     if not 0 <= found < float("inf"):
         raise Refused("<flag> can not be negative value")
     return found

@@ -12,6 +12,7 @@ from hydrofoil.cli.bench import COMMAND as BENCH
 from hydrofoil.cli.command import BARE
 from hydrofoil.cli.main import main
 from hydrofoil.cli.serve import COMMAND
+from hydrofoil.controllers.options import ALL
 from hydrofoil.options import Refused, flags
 from hydrofoil.server.config import ROOMS
 
@@ -49,12 +50,12 @@ REFUSED = {
     "-v x": 'invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax',
     "--v=-1": 'invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax',
     "--log-format xml": '--log-format "xml" must be one of text, json',
-    "--controllers foo": '"foo" is not in the list of known controllers: '
-    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
-    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation, validatingadmissionpolicy-status",
-    "--controllers *,-deployment": '"deployment" is not in the list of known controllers: '
-    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
-    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation, validatingadmissionpolicy-status",
+    "--controllers foo": f'"foo" is not in the list of known controllers: {", ".join(ALL)}',
+    "--controllers *,-deploymen": f'"deploymen" is not in the list of known controllers: {", ".join(ALL)}',
+    "--cluster=x": 'invalid argument "x" for "--cluster" flag: strconv.ParseInt: parsing "x": invalid syntax',
+    "--nodes -1": "--nodes can not be negative value",
+    "--node-eviction-rate x": 'invalid argument "x" for "--node-eviction-rate" flag: '
+    'strconv.ParseFloat: parsing "x": invalid syntax',
     "--feature-gates CBORServingAndStorage": "missing bool value for CBORServingAndStorage",
     "--feature-gates A=maybe": 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
     "--runtime-config apps/v1=maybe": "invalid value of apps/v1: maybe, err: "
@@ -144,6 +145,13 @@ TAKEN: dict[str, tuple[str, Any]] = {
     "--request-timeout 1h1m1.5s": ("request_timeout", 3661.5),
     "--controllers -namespace": ("controllers", "-namespace"),
     "--controllers *,-garbage-collector-controller": ("controllers", "*,-garbagecollector"),
+    "--controllers=-deployment-controller": ("controllers", "-deployment"),
+    "--cluster": ("cluster", 3),
+    "--cluster 5": ("cluster", 5),
+    "--cluster=1": ("cluster", 1),
+    "--cluster=false": ("cluster", 0),
+    "--cluster --port 81": ("cluster", 3),
+    "--node-eviction-rate .5": ("node_eviction_rate", 0.5),
     "--controllers=": ("controllers", ""),
     "--feature-gates A=T,B=0 --feature-gates kube:C=true": ("feature_gates", {"A": True, "B": False, "C": True}),
     "--runtime-config batch/v1=false --runtime-config batch/v2alpha1": (

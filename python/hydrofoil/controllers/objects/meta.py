@@ -46,7 +46,11 @@ class ObjectMeta(Struct, frozen=True, gc=False, rename="camel"):
     @property
     def controller(self) -> OwnerReference | None:
         """Return the owner that manages the object (`metav1.GetControllerOf`)."""
-        return next((owner for owner in self.owner_references if owner.controller), None)
+        # No generator: it is asked for by each controller after each event of a pod.
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner
+        return None
 
     def reference(self, api_version: str, kind: str) -> Reference:
         """Return what an event names the object by."""

@@ -142,6 +142,10 @@ class VolumeBinder(Controller):
         """Record an event about a volume."""
         self._recorder.record(volume.metadata.reference("v1", "PersistentVolume"), kind, reason, message)
 
+    def users_of(self, namespace: str, claim: str) -> list[Pod]:
+        """Return the pods that use a claim."""
+        return self.lister("", "pods", Pod).index(claims_of).get(f"{namespace}/{claim}")
+
     # Claims
 
     async def _sync_claim(self, namespace: str, name: str) -> None:
@@ -183,7 +187,7 @@ class VolumeBinder(Controller):
     def _tell_of_delay(self, claim: PersistentVolumeClaim) -> None:
         """Say which pods a claim waits for (`emitEventForUnboundDelayBindingClaim`)."""
         meta = claim.metadata
-        users = self.lister("", "pods", Pod).index(claims_of).get(f"{meta.namespace}/{meta.name}")
+        users = self.users_of(meta.namespace, meta.name)
         names = [pod.metadata.name for pod in users if not pod.spec.node_name and not pod.is_ended]
         if not names:
             self._tell(claim, NORMAL, "WaitForFirstConsumer", CONSUMER)
@@ -338,6 +342,11 @@ class VolumeBinder(Controller):
             draft.set(["status", "message"], orjson.dumps(message) if message else None)
 
         await self.client.update(self.resource("", "persistentvolumes"), "", meta.name, change, subresource="status")
+
+    async def delete_volume(self, volume: PersistentVolume) -> None:
+        """Delete a volume."""
+        meta = volume.metadata
+        await self.client.delete(self.resource("", "persistentvolumes"), "", meta.name, uid=meta.uid)
 
     async def _sync_volume(self, name: str) -> None:
         """Bring the phase of a volume in step with its claim (`syncVolume`)."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import orjson
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.adoption import adoption_patch, orphan_keys, orphans
+from hydrofoil.controllers.adoption import ControllerRefManager, adoption_patch, orphan_keys, orphans
 from hydrofoil.controllers.objects.hashes import safe_hash
 from hydrofoil.controllers.objects.meta import LabelSelector
 from hydrofoil.controllers.objects.owners import Owner
@@ -13,6 +16,7 @@ from hydrofoil.controllers.objects.revisions import ControllerRevision, patch_of
 from hydrofoil.controllers.objects.templates import PodTemplate
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.lister import Lister
+from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.objects import Objects
 
@@ -36,18 +40,32 @@ class History:
         self._resource = resource
         self._revisions = revisions
 
-    def list(self, owner: Owner, selector: LabelSelector) -> list[ControllerRevision]:
+    def find(self, owner: Owner, selector: LabelSelector) -> list[ControllerRevision]:
         """Return the revisions of an owner, and those that nobody has, the oldest first (`ListControllerRevisions`)."""
         meta = owner.metadata
         found = self._revisions.index(owner_of).get(meta.uid)
         found += orphans(self._revisions.index(orphan_keys), meta.namespace, selector)
         return sorted((one for one in found if selector.matches(one.metadata.labels)), key=lambda one: one.order)
 
+    async def claim(
+        self, owner: Owner, selector: LabelSelector, can_adopt: Callable[[], None]
+    ) -> list[ControllerRevision]:
+        """Return the revisions of an owner, after it has adopted and released some (`ClaimControllerRevisions`)."""
+        meta = owner.metadata
+        found = self._revisions.index(owner_of).get(meta.uid)
+        found += orphans(self._revisions.index(orphan_keys), meta.namespace, selector)
+        manager: ControllerRefManager[ControllerRevision] = ControllerRefManager(
+            owner, selector, self._patch, can_adopt
+        )
+        return await manager.claim(found)
+
+    async def _patch(self, namespace: str, name: str, patch: dict[str, Any]) -> Stored:
+        return await self._client.patch(self._resource, namespace, name, patch)
+
     async def adopt(self, owner: Owner, revision: ControllerRevision) -> ControllerRevision:
         """Make a revision that nobody manages the owner's."""
         meta = revision.metadata
-        patch = adoption_patch(owner, meta.uid)
-        return self._revisions.value(await self._client.patch(self._resource, meta.namespace, meta.name, patch))
+        return self._revisions.value(await self._patch(meta.namespace, meta.name, adoption_patch(owner, meta.uid)))
 
     async def create(
         self, owner: Owner, template: PodTemplate, number: int, collisions: int | None, label: str
@@ -89,6 +107,12 @@ class History:
             self._resource, meta.namespace, meta.name, lambda draft: draft.set(["revision"], orjson.dumps(number))
         )
         return self._revisions.value(stored)
+
+    async def label(self, revision: ControllerRevision, name: str, value: str) -> ControllerRevision:
+        """Give a revision a label."""
+        meta = revision.metadata
+        patch = {"metadata": {"labels": {name: value}}}
+        return self._revisions.value(await self._patch(meta.namespace, meta.name, patch))
 
     async def delete(self, revision: ControllerRevision) -> None:
         """Delete a revision."""

@@ -113,6 +113,9 @@ class ReplicaController(WorkloadController):
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
         before = None if old is None else old.metadata.controller
         after = None if new is None else new.metadata.controller
+        if after is not None and after.kind != self.kind and before == after:
+            # Each of the two controllers has the pods of the other one.
+            return
         if old is not None and before is not None and (after is None or after.uid != before.uid):
             self._lose(old, before, is_gone=new is None)
         if new is None:

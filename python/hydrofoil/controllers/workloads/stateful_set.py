@@ -98,6 +98,9 @@ class StatefulSetController(WorkloadController):
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
         before = None if old is None else old.metadata.controller
         after = None if new is None else new.metadata.controller
+        if after is not None and after.kind != KIND and before == after:
+            # Most pods are none of a stateful set.
+            return
         if old is not None and before != after and self._resolve(old.metadata.namespace, before) is not None:
             assert before is not None
             self.put(old.metadata.namespace, before.name)
@@ -134,7 +137,7 @@ class StatefulSetController(WorkloadController):
         history = self._history()
         await self._adopt_revisions(owner, found, history)
         pods = await self._claim(owner, found)
-        revisions = history.list(owner, found.spec.selector)
+        revisions = history.find(owner, found.spec.selector)
         current, update, collisions = await self._revisions(owner, found, history, revisions)
         look = StatefulUpdate(self._control(), found, pods, current, update, self.registry.clock.seconds())
         await look.run()
@@ -157,7 +160,7 @@ class StatefulSetController(WorkloadController):
         return StatefulPodControl(self.client, self._recorder, pods, claims, present)
 
     async def _adopt_revisions(self, owner: Owner, found: StatefulSet, history: History) -> None:
-        free = [one for one in history.list(owner, found.spec.selector) if one.metadata.controller is None]
+        free = [one for one in history.find(owner, found.spec.selector) if one.metadata.controller is None]
         if free:
             deletion_check(self.registry, self.resource(GROUP, PLURAL), owner)()
             for revision in free:

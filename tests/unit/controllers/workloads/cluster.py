@@ -80,6 +80,14 @@ class Cluster:
         self.clock.advance(round(seconds * 1e9))
         await self.runtime.idle()
 
+    async def bind(self, name: str, node: str, namespace: str = "a") -> None:
+        """Bind a pod to a node, and let the controllers do what follows from it."""
+        data = json.dumps({"spec": {"nodeName": node}}).encode()
+        # The binding subresource is the only one that may.
+        made = Write(patch=True, validates=False)
+        await self.registry.update(PODS, namespace, name, lambda old: old.patch(PODS.native, "merge", data)[0], made)
+        await self.runtime.idle()
+
     async def run(self, *names: str, ready: bool = True) -> None:
         """Let pods run, all of them by default."""
         for pod in self.all(PODS):

@@ -65,7 +65,7 @@ def sizes(cluster: Cluster) -> dict[str, int]:
     }
 
 
-def annotations(cluster: Cluster) -> dict[str, dict[str, str]]:
+def set_annotations(cluster: Cluster) -> dict[str, dict[str, str]]:
     """Return the annotations of the sets by the versions of their templates."""
     return {
         one["spec"]["template"]["metadata"]["labels"]["version"]: one["metadata"]["annotations"]
@@ -154,7 +154,7 @@ async def test_a_template_that_comes_back_has_its_set_again(cluster: Cluster) ->
     await update(cluster, "v1")
     await roll(cluster)
     assert sizes(cluster) == {"v1": 2, "v2": 0} and names[0] in [one["metadata"]["name"] for one in cluster.all(SETS)]
-    assert annotations(cluster)["v1"][REVISION] == "3" and annotations(cluster)["v1"][HISTORY] == "1"
+    assert set_annotations(cluster)["v1"][REVISION] == "3" and set_annotations(cluster)["v1"][HISTORY] == "1"
     assert found(cluster)["metadata"]["annotations"] == {REVISION: "3"}
 
 
@@ -189,7 +189,7 @@ async def test_scaling(cluster: Cluster) -> None:
     await cluster.patch(DEPLOYMENTS, "web", {"spec": {"replicas": 5}})
     await cluster.run()
     assert sizes(cluster) == {"v1": 5} and found(cluster)["status"]["availableReplicas"] == 5
-    assert annotations(cluster)["v1"]["deployment.kubernetes.io/desired-replicas"] == "5"
+    assert set_annotations(cluster)["v1"]["deployment.kubernetes.io/desired-replicas"] == "5"
     # No rollout: its condition stays.
     assert condition(cluster, "Progressing")[1] == "NewReplicaSetAvailable"
     await cluster.patch(DEPLOYMENTS, "web", {"spec": {"replicas": 0}})

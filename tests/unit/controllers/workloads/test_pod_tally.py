@@ -37,7 +37,8 @@ PODS = st.builds(
 
 @given(st.lists(st.one_of(PODS, st.sampled_from("abcd"))))
 def test_counts_are_those_of_the_present_pods(events: list[Pod | str]) -> None:
-    tally, present = PodTally(SELECTOR, LABELS), {}
+    tally = PodTally(SELECTOR, LABELS)
+    present: dict[str, Pod] = {}
     for event in events:
         if isinstance(event, str):
             present.pop(event, None)

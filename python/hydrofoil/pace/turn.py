@@ -48,6 +48,15 @@ class Turn:
         )
         self._places: dict[Share, int] = {share: place for place, share in enumerate(ordered)}
 
+    def unbound(self) -> None:
+        """Let each class of work take as long as it has to, from now on.
+
+        Which piece of work a turn ends behind depends on the machine. Where the same requests have to have the same
+        outcome, no turn ends before its work does.
+        """
+        for share in self._places:
+            share.seconds = float("inf")
+
     def arm(self, share: Share) -> None:
         """Renew a share at the end of this turn."""
         if not self._used:

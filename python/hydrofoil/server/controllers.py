@@ -11,6 +11,7 @@ from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.table import ELECTED, EVERYWHERE, living
+from hydrofoil.pace.turn import current_turn
 
 SETTLE_SECONDS = 10.0
 """The time without a processed key after which controllers are no longer waited for: a webhook may not answer them."""
@@ -51,6 +52,8 @@ class ControllerManager:
 
     async def start(self) -> None:
         """Start what every server runs, and the rest now or when this server is elected."""
+        if self._one_by_one:
+            current_turn().unbound()
         await self._start(EVERYWHERE, self._everywhere)
         if self._leader is not None:
             self._leader.start()
@@ -69,6 +72,7 @@ class ControllerManager:
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         activity = self.runtime.activity
+        activity.repeat()
         if self.runtime.is_idle:
             return None
         idle = asyncio.create_task(self.runtime.idle(), name="settling")

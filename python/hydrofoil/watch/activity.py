@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 
 class Activity:
@@ -20,10 +21,15 @@ class Activity:
     True
     """
 
-    __slots__ = ("_busy", "_zero", "keys")
+    __slots__ = ("_busy", "_parked", "_zero", "keys", "progress")
 
     def __init__(self) -> None:
         self._busy = 0
+        self.progress: Callable[[], int] | None = None
+        """Return a number that grows with each change of the state, where the same requests have to have the same
+        outcome: work that has failed is repeated when all other work is done, and not after a while."""
+        self._parked: dict[object, tuple[int, Callable[[], None]]] = {}
+        """Work that has failed, with the progress at that time."""
         self.keys = 0
         """The keys that were processed so far: whether there is progress."""
         self._zero: asyncio.Future[None] | None = None
@@ -41,10 +47,31 @@ class Activity:
     def end(self) -> None:
         """Count a source that has none any more."""
         self._busy -= 1
+        if not self._busy and self._parked:
+            self.repeat()
         if not self._busy and self._zero is not None:
             zero, self._zero = self._zero, None
             if not zero.done():
                 zero.set_result(None)
+
+    def park(self, work: object, repeat: Callable[[], None]) -> None:
+        """Repeat work that has failed when all other work is done, and has changed something; once for each call."""
+        assert self.progress is not None
+        self._parked[work] = self.progress(), repeat
+
+    def leave(self, work: object) -> None:
+        """Forget work that has failed."""
+        self._parked.pop(work, None)
+
+    def repeat(self) -> None:
+        """Repeat parked work for which something has changed since."""
+        if self.progress is None:
+            return
+        present = self.progress()
+        for work, (progress, repeat) in list(self._parked.items()):
+            if progress != present:
+                del self._parked[work]
+                repeat()
 
     async def wait(self) -> None:
         """Wait until nothing is busy. It may be busy again when the caller continues, which has to look itself."""

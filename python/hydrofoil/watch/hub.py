@@ -100,6 +100,11 @@ class Hub:
         """Report whether no woken watcher waits for a later turn: all events so far have reached their streams."""
         return not self._waiting
 
+    @property
+    def slice(self) -> float:
+        """Return the seconds that one watcher may have of a turn."""
+        return self._share.seconds
+
     async def delivered(self) -> None:
         """Wait until no woken watcher waits for a later turn."""
         if self._waiting:

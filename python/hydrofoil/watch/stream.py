@@ -12,7 +12,6 @@ from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
 from hydrofoil.complaints import Complaint
 from hydrofoil.errors import FAULTS, ApiError, internal
-from hydrofoil.pace.shares import WATCHERS
 from hydrofoil.watch.expired import history_overrun
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, Hub
 
@@ -105,7 +104,7 @@ class WatchStream:
         if sink is None or self.ended.done():
             return
         self.behind = False
-        end = stopwatch() + WATCHERS
+        end = stopwatch() + self._hub.slice
         while True:
             if sink.paused():
                 self.behind = True

@@ -42,3 +42,21 @@ async def test_one_who_gives_up_takes_no_one_with_it() -> None:
     found.end()
     async with asyncio.timeout(30):
         await other
+
+
+def test_work_that_failed_is_repeated_when_all_else_is_done_and_has_changed_something() -> None:
+    found, state, repeated = Activity(), [1], list[str]()
+    found.progress = lambda: state[0]
+    found.begin()
+    found.park("a", lambda: repeated.append("a"))
+    found.park("b", lambda: repeated.append("b"))
+    found.leave("b")
+    found.end()
+    assert repeated == [], "nothing has changed: it would fail as before"
+    state[0] = 2
+    found.begin()
+    assert repeated == []
+    found.end()
+    assert repeated == ["a"]
+    found.repeat()
+    assert repeated == ["a"], "once for each time that it was parked"

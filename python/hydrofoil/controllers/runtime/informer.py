@@ -15,7 +15,6 @@ from hydrofoil.controllers.runtime.index import Index, Key, Objects, Values, key
 from hydrofoil.controllers.runtime.lister import Lister
 from hydrofoil.engine import Stored, Watcher
 from hydrofoil.errors import FAULTS
-from hydrofoil.pace.shares import WATCHERS
 from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.objects import Objects as StoredObjects
 from hydrofoil.watch.follow import Followed
@@ -178,7 +177,7 @@ class Informer(Followed[Any]):
 
     def pump(self) -> None:
         """Deliver waiting changes until the share of watchers is used up; the hub calls this when there are any."""
-        end = stopwatch() + WATCHERS
+        end = stopwatch() + self._hub.slice
         while self.waits():
             self._take()
             if stopwatch() > end:

@@ -14,6 +14,8 @@ FIRST_DELAY = 0.005
 """The seconds before a key that failed once is processed again (`ItemExponentialFailureRateLimiter`)."""
 LONGEST_DELAY = 0.5
 """The most seconds before that. Upstream waits up to 1,000; a server for tests is in no danger of being flooded."""
+MOST_AT_ONCE = 10
+"""How often a key that fails is repeated at one moment, where the same requests have to have the same outcome."""
 HIGH, NORMAL, LOW = 10, 0, -100
 """Priorities. Upstream's `LowPriority` is that of keys which a restart or a periodic look puts."""
 
@@ -27,7 +29,8 @@ class WorkQueue(Queue):
 
     `after` counts by the server's clock: a test that moves the clock reaches it. What failed comes back by that clock
     or by the machine's, whichever is first, since the cause of a failure may pass while the clock of a test stands
-    still.
+    still. Where the same requests have to have the same outcome, it comes back by that clock, or when all other work is
+    done.
     """
 
     def __init__(
@@ -107,6 +110,10 @@ class WorkQueue(Queue):
         delay = min(FIRST_DELAY * 2 ** min(failures, 30), LONGEST_DELAY)
         self.counts.repeated += 1
         self._retries[key] = self._clock.later(delay, lambda: self._again(key))
+        if self._activity.progress is not None:
+            if failures < MOST_AT_ONCE:
+                self._activity.park((self, key), lambda: self._again(key))
+            return
         self._timers[key] = self._clock.machine.later(delay, lambda: self._again(key))
 
     def failures(self, key: Key) -> int:
@@ -122,6 +129,7 @@ class WorkQueue(Queue):
             timer.cancel()
         if (handle := self._timers.pop(key, None)) is not None:
             handle.cancel()
+        self._activity.leave((self, key))
         self.put(key)
 
     def leave(self, key: Key, *, done: bool) -> None:
@@ -138,5 +146,7 @@ class WorkQueue(Queue):
         await super().close()
         for timer in (*self._delayed.values(), *self._retries.values()):
             timer.cancel()
+        for key in self._retries:
+            self._activity.leave((self, key))
         for known in (self._delayed, self._retries, self._places, self._order, self._failures):
             known.clear()

@@ -39,6 +39,12 @@ class Runtime:
         """Report whether no queue has a key to process now, of controllers or not, and no event is to be sent."""
         return self.activity.is_idle and self.hub.idle and not self.informers.waiting()
 
+    def _is_settled(self) -> bool:
+        """Report whether there is no work, nor any that was parked and is possible now."""
+        if self.is_idle:
+            self.activity.repeat()
+        return self.is_idle
+
     async def idle(self) -> None:
         """Wait until no controller has work at the present moment, and every watch has its events.
 
@@ -47,7 +53,7 @@ class Runtime:
         another thread has signalled them). Each may fill another one, so all three are asked again, after the last
         wait in the same turn.
         """
-        while not self.is_idle:
+        while not self._is_settled():
             await self.activity.wait()
             await self.hub.delivered()
             for informer in self.informers.waiting():

@@ -45,6 +45,11 @@ def replicas_of(sets: Iterable[ReplicaSet]) -> int:
     return sum(found.spec.replicas for found in sets)
 
 
+def present_replicas_of(sets: Iterable[ReplicaSet]) -> int:
+    """Return the number of pods that sets have or are to have, whichever is more of each."""
+    return sum(max(found.spec.replicas, found.status.replicas) for found in sets)
+
+
 def actual_replicas_of(sets: Iterable[ReplicaSet]) -> int:
     """Return the number of pods that sets have."""
     return sum(found.status.replicas for found in sets)

@@ -8,7 +8,6 @@ from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.replica_sets import ReplicaSet
 from hydrofoil.controllers.workloads.deployment_status import (
     actual_replicas_of,
-    available_replicas_of,
     replicas_of,
 )
 from hydrofoil.controllers.workloads.rollout import Rollout, active
@@ -62,8 +61,12 @@ async def _remove_unhealthy(rollout: Rollout, old: list[ReplicaSet], most: int) 
 
 
 async def _remove_available(rollout: Rollout, new: ReplicaSet, old: list[ReplicaSet], least: int) -> int:
-    """Remove pods from old sets as long as enough are available (`scaleDownOldReplicaSetsForRollingUpdate`)."""
-    spare, removed = available_replicas_of([*old, new]) - least, 0
+    """Remove pods from old sets as long as enough are available (`scaleDownOldReplicaSetsForRollingUpdate`).
+
+    A set that has just been made smaller still reports the pods which it is about to remove: they are not available.
+    """
+    available = sum(min(found.status.available_replicas, found.spec.replicas) for found in (*old, new))
+    spare, removed = available - least, 0
     for found in old:
         if removed >= spare:
             break

@@ -24,7 +24,7 @@ from hydrofoil.controllers.workloads.deployment_status import (
     FOUND,
     NEW,
     new_condition,
-    replicas_of,
+    present_replicas_of,
     set_condition,
     status_value,
 )
@@ -201,11 +201,15 @@ class Rollout:
         return True, scaled
 
     def size_of_new(self, present: int) -> int:
-        """Return the size that the new set may have, which has a present one (`NewRSNewReplicas`)."""
+        """Return the size that the new set may have, which has a present one (`NewRSNewReplicas`).
+
+        Pods that an old set is to lose, and has still, count: here a new set is faster than in upstream, where the old
+        one has nearly always removed them by then, and the bound of the surge would be broken for a moment.
+        """
         replicas = self.deployment.spec.replicas
         if not self.deployment.is_rolling:
             return replicas
-        room = replicas + self.deployment.max_surge - replicas_of(self.all)
+        room = replicas + self.deployment.max_surge - present_replicas_of(self.all)
         return present if room <= 0 else present + min(room, replicas - present)
 
     # ---- creation

@@ -16,6 +16,7 @@ from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.engine import Stored
 from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Outdated
+from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Key
 from tests.unit.controllers.runtime.clusters import MAPS, create, running
 from tests.unit.parts import draft, resource
@@ -111,7 +112,7 @@ async def test_work_that_waits_is_waited_for(runtime: Runtime) -> None:
 async def test_work_begins_with_all_objects_of_the_start(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
     """A controller that saw some of its objects would make the others once more."""
     # Each turn delivers one batch of them.
-    monkeypatch.setattr("hydrofoil.controllers.runtime.informer.WATCHERS", 0.0)
+    monkeypatch.setattr(Hub, "slice", 0.0)
     for number in range(200):
         await create(runtime, f"long-{number}")
     known: list[int] = []

@@ -9,8 +9,8 @@ import msgspec
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.batch.cron_job_run import CronJobRun, format_schedule
-from hydrofoil.controllers.batch.cron_schedule import parse_schedule
 from hydrofoil.controllers.batch.missed_schedules import seconds_to_next
+from hydrofoil.controllers.batch.schedules import Schedules
 from hydrofoil.controllers.objects.cron_jobs import CronJob
 from hydrofoil.controllers.objects.jobs import Job
 from hydrofoil.controllers.objects.meta import OwnerReference
@@ -20,8 +20,11 @@ from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.controllers.workloads.workload import WorkloadController
 from hydrofoil.errors import ApiError
+from hydrofoil.watch.queue import Key
 
 COMPONENT = "cronjob-controller"
+RESCHEDULE = "schedule"
+"""The first part of the keys of cron jobs whose schedule has changed."""
 
 
 def owner_name(job: Job) -> tuple[str, ...]:
@@ -40,6 +43,7 @@ class CronJobController(WorkloadController):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self._recorder = runtime.recorder(COMPONENT, self.user)
+        self._schedules = Schedules()
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
@@ -72,14 +76,24 @@ class CronJobController(WorkloadController):
             self.put(*key)
             return
         # Another schedule makes no job at once.
+        self.put(RESCHEDULE, *key)
+
+    async def work(self, key: Key) -> bool:
+        """Look at a cron job, or wait for the next moment of its new schedule."""
+        if len(key) == 2:
+            return await super().work(key)
+        cron_job = self._cron_jobs.get(*key[1:])
+        if cron_job is None:
+            return True
         try:
-            schedule = parse_schedule(format_schedule(new))
+            schedule = await self._schedules.schedules.get(format_schedule(cron_job))
         except ValueError:
-            text = f"unparseable schedule for cronjob: {new.spec.schedule}"
-            about = new.metadata.reference("batch/v1", "CronJob")
+            text = f"unparseable schedule for cronjob: {cron_job.spec.schedule}"
+            about = cron_job.metadata.reference("batch/v1", "CronJob")
             self._recorder.record(about, WARNING, "UnParseableCronJobSchedule", text)
-            return
-        self.queue.after(key, seconds_to_next(new, schedule, self.registry.clock.seconds()))
+            return True
+        self.queue.after(key[1:], seconds_to_next(cron_job, schedule, self.registry.clock.seconds()))
+        return True
 
     def _on_job(self, old: Job | None, new: Job | None) -> None:
         owners = {found.metadata.controller: found.metadata.namespace for found in (old, new) if found is not None}
@@ -104,7 +118,7 @@ class CronJobController(WorkloadController):
             return True
         self.check(cron_job.metadata)
         jobs = self._by_owner.get(f"{namespace}/{name}")
-        run = CronJobRun(self.client, self.registry, self._recorder, cron_job)
+        run = CronJobRun(self.client, self.registry, self._recorder, self._schedules, cron_job)
         await run.remove_old(jobs)
         failure: ApiError | None = None
         wait: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from email.utils import format_datetime
 
 import msgspec
@@ -11,8 +11,9 @@ import orjson
 from msgspec.structs import replace
 
 from hydrofoil import errors
-from hydrofoil.controllers.batch.cron_schedule import Schedule, load_zone, parse_schedule
+from hydrofoil.controllers.batch.cron_schedule import Schedule
 from hydrofoil.controllers.batch.missed_schedules import MANY, UnusableSchedule, recent_schedule, seconds_to_next
+from hydrofoil.controllers.batch.schedules import Schedules
 from hydrofoil.controllers.objects.cron_jobs import FORBID, REPLACE, CronJob, CronJobStatus
 from hydrofoil.controllers.objects.endpoints import ObjectReference
 from hydrofoil.controllers.objects.jobs import COMPLETE, Job
@@ -47,10 +48,10 @@ def job_name(cron_job: CronJob, moment: int) -> str:
     return f"{cron_job.metadata.name}-{moment // 60}"
 
 
-def job_of(cron_job: CronJob, moment: int) -> bytes:
-    """Return the job of a moment, as JSON (`getJobFromTemplate2`). Raise ValueError for an unknown time zone."""
+def job_of(cron_job: CronJob, moment: int, zone: tzinfo) -> bytes:
+    """Return the job of a moment, as JSON; its annotation has the time in a zone (`getJobFromTemplate2`)."""
     template, meta = cron_job.spec.job_template, cron_job.metadata
-    local = datetime.fromtimestamp(moment, load_zone(cron_job.spec.time_zone or "")).isoformat()
+    local = datetime.fromtimestamp(moment, zone).isoformat()
     annotations = {**(template.metadata.get("annotations") or {}), SCHEDULED: local.replace("+00:00", "Z")}
     metadata = {
         "name": job_name(cron_job, moment),
@@ -71,8 +72,12 @@ def age(job: Job) -> tuple[bool, float, str]:
 class CronJobRun:
     """Remove the jobs of a cron job that are too many, note which are active, and make the one that is due."""
 
-    def __init__(self, client: Client, registry: Objects, recorder: EventRecorder, cron_job: CronJob) -> None:
+    def __init__(
+        self, client: Client, registry: Objects, recorder: EventRecorder, schedules: Schedules, cron_job: CronJob
+    ) -> None:
         self._client = client
+        self._schedules = schedules
+        self._zone: tzinfo = UTC
         self._registry = registry
         self._recorder = recorder
         self._cron_job = cron_job
@@ -179,18 +184,17 @@ class CronJobRun:
         spec = self._cron_job.spec
         if self._cron_job.metadata.is_deleting:
             return None
-        if spec.time_zone is not None:
-            try:
-                load_zone(spec.time_zone)
-            except ValueError as e:
-                self._record(WARNING, "UnknownTimeZone", f"invalid timeZone: {quote(spec.time_zone)}: {e}")
-                return None
+        try:
+            self._zone = await self._schedules.zones.get(spec.time_zone or "UTC")
+        except ValueError as e:
+            self._record(WARNING, "UnknownTimeZone", f"invalid timeZone: {quote(spec.time_zone or '')}: {e}")
+            return None
         if spec.suspend:
             return None
         if "TZ" in spec.schedule:
             self._record(WARNING, "UnsupportedSchedule", UNOFFICIAL.format(quote(spec.schedule)))
         try:
-            schedule = parse_schedule(format_schedule(self._cron_job))
+            schedule = await self._schedules.schedules.get(format_schedule(self._cron_job))
         except ValueError as e:
             self._record(WARNING, "UnparseableSchedule", f"unparseable schedule: {quote(spec.schedule)} : {e}")
             return None
@@ -242,7 +246,7 @@ class CronJobRun:
         """Make the job of a moment; report whether there is a next look. Raise ApiError."""
         namespace, name = self._cron_job.metadata.namespace, job_name(self._cron_job, moment)
         try:
-            stored = await self._client.create(self._jobs, namespace, job_of(self._cron_job, moment))
+            stored = await self._client.create(self._jobs, namespace, job_of(self._cron_job, moment, self._zone))
         except ApiError as e:
             if e.reason != "AlreadyExists":
                 if not is_namespace_terminating(e):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from calendar import timegm
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import lru_cache
 from math import floor
 from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
@@ -76,9 +75,9 @@ class Zone:
         """Return what clocks show at a moment."""
         return datetime.fromtimestamp(seconds, self._zone)
 
-    def moment(self, year: int, month: int, day: int, hour: int = 0) -> int:
-        """Return the moment at which clocks show a time; near a change of time as Go's `time.Date`."""
-        seconds = timegm((year, month, day, hour, 0, 0))
+    def moment(self, *fields: int) -> int:
+        """Return when clocks show a time, from the year to the second; near a change of time as Go's `time.Date`."""
+        seconds = timegm((*fields, 0, 0, 0))
         return seconds - self.offset(seconds - self.offset(seconds))
 
 
@@ -109,12 +108,13 @@ class Search:
     def add_month(self) -> None:
         """Go to the same time of the next month."""
         wall = self.wall
-        self._set(self._zone.moment(wall.year + wall.month // 12, wall.month % 12 + 1, wall.day, wall.hour))
+        first = wall.year + wall.month // 12, wall.month % 12 + 1
+        self._set(self._zone.moment(*first, wall.day, wall.hour, wall.minute, wall.second))
 
     def add_day(self) -> None:
         """Go to midnight of the next day, or to what is there instead where clocks change at midnight."""
         following = (self.wall.replace(tzinfo=None) + timedelta(days=1)).timetuple()
-        self._set(self._zone.moment(following.tm_year, following.tm_mon, following.tm_mday, following.tm_hour))
+        self._set(self._zone.moment(*following[:6]))
         if hour := self.wall.hour:
             self.move((24 - hour) * 3600 if hour > 12 else -hour * 3600)
 
@@ -272,7 +272,6 @@ def _field(text: str, bounds: Bounds) -> Field:
     return Field(frozenset(values), is_star)
 
 
-@lru_cache(256)
 def load_zone(name: str) -> tzinfo:
     """Return a time zone by its name, empty for UTC (`time.LoadLocation`). Raise ValueError."""
     if name in ("", "UTC"):
@@ -284,13 +283,16 @@ def load_zone(name: str) -> tzinfo:
         raise ValueError(f"unknown time zone {name}") from e
 
 
-@lru_cache(4096)
 def parse_schedule(text: str) -> Schedule:
     """Read a schedule, with or without `TZ=` before it (`cron.ParseStandard`). Raise ValueError."""
     zone: tzinfo = UTC
     if text.startswith(("TZ=", "CRON_TZ=")):
         head, _, text = text.partition(" ")
-        zone, text = load_zone(head.partition("=")[2]), text.strip()
+        name, text = head.partition("=")[2], text.strip()
+        try:
+            zone = load_zone(name)
+        except ValueError as e:
+            raise ValueError(f"provided bad location {name}: {e}") from e
     if text.startswith(EVERY):
         duration = engine.duration(text.removeprefix(EVERY))
         if duration is None:

@@ -40,12 +40,15 @@ from hydrofoil.controllers.written_versions import WrittenVersions, revision_of
 from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
+from hydrofoil.watch.queue import Key
 
 CONTROLLER = "endpoint-controller"
 MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 CAPACITY = 1000
 """The most addresses of Endpoints (`maxCapacity`)."""
+START = ("start",)
+"""The key of the look at the start."""
 encode = msgspec.json.encode
 
 
@@ -71,6 +74,7 @@ class EndpointController(ServiceController):
     def start(self) -> None:
         super().start()
         self._endpoints = self.lister("", "endpoints", Endpoints)
+        self.put(*START)
 
     async def stop(self) -> None:
         await super().stop()
@@ -81,9 +85,17 @@ class EndpointController(ServiceController):
         assert either is not None
         key = either.metadata.namespace, either.metadata.name
         observed = self._written.observe(key, key[1], revision_of(new))
-        # At the start those of services that have gone meanwhile are looked for. Later changes by others stay.
-        if new is None or observed.is_awaited or not self.is_synced:
+        # What others create or change stays until the service or a pod changes.
+        if new is None or observed.is_awaited:
             self.put(*key)
+
+    async def work(self, key: Key) -> bool:
+        """Sync a service; or at the start look for Endpoints whose service has gone (`checkLeftoverEndpoints`)."""
+        if key != START:
+            return await super().work(key)
+        for endpoints in list(self._endpoints):
+            self.put(endpoints.metadata.namespace, endpoints.metadata.name)
+        return True
 
     async def remove(self, namespace: str, name: str) -> None:
         """Delete the Endpoints of a service that is gone; a lock of leader election has none."""

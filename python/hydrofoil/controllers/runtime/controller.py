@@ -85,7 +85,7 @@ class Controller(ABC):
         self.client = Client(self.write, self.registry)
         self._watched: dict[tuple[str, str], tuple[Informer, Subscription | None]] = {}
         self._stopped = False
-        self.is_synced = False
+        self._is_synced = False
         """Whether the objects of the start have been delivered."""
 
     def resource(self, group: str, plural: str) -> Resource:
@@ -105,7 +105,7 @@ class Controller(ABC):
 
     async def _process(self, key: Key) -> bool:
         """Process a key; from the beginning if the state is restored meanwhile."""
-        if not self.is_synced:
+        if not self._is_synced:
             await self._wait_for_objects()
         while True:
             EPOCH.set(self.registry.storage.epoch)
@@ -124,7 +124,7 @@ class Controller(ABC):
         """Wait for the objects of the start: of a part of its pods, a controller would make the rest anew."""
         for informer, _ in list(self._watched.values()):
             await informer.sync()
-        self.is_synced = True
+        self._is_synced = True
 
     def write(
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""

@@ -217,6 +217,7 @@ class JobController(WorkloadController):
         now = Moment(clock.seconds(), clock.text())
         record = self._records.get(key, BackoffRecord())
         state = JobState(job, pods, self._removed.uids(key), record, now)
+        await state.count()
         state.evaluate(lambda seconds: self.queue.after((namespace, name), seconds))
         manager = JobPodManager(self._control, self._expectations, owner, key)
         failure, is_changed = await self._act(state, manager, key, acts=acts)

@@ -29,7 +29,7 @@ def unguarded(no_blocking: BlockBuster) -> None:
     no_blocking.deactivate()
 
 
-STEPS = 40
+STEPS = 30
 NODES = 3
 NAMES = ("a", "b", "c")
 LONG = "10m"
@@ -175,7 +175,7 @@ def state_of(server: RemoteServer, *resources: str) -> list[Object]:
     return [item for resource in resources for item in server.list(resource)]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.timeout(120)
 def test_invariants_hold_after_each_step(seed: int) -> None:
     chance = random.Random(seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.go_text import quote
-from hydrofoil.options import Options, Refused, amount, boolean, flag, integer, seconds, span
+from hydrofoil.options import Options, Refused, amount, anything, boolean, flag, integer, seconds, span
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -193,6 +193,24 @@ class ControllerOptions(Options):
         integer,
         "ended pods that are kept; 0 or less: all (default 12500)",
         value="N",
+    )
+
+    cluster_signing_cert_file: str = flag(
+        "--cluster-signing-cert-file",
+        "",
+        anything,
+        "authority in PEM that signs approved requests for certificates (default: nobody signs)",
+        value="FILE",
+    )
+    cluster_signing_key_file: str = flag(
+        "--cluster-signing-key-file", "", anything, "private key of that authority", value="FILE"
+    )
+    cluster_signing_duration: float = flag(
+        "--cluster-signing-duration",
+        31536000.0,
+        seconds,
+        "longest validity of signed certificates (default 8760h)",
+        value="DURATION",
     )
 
     leader_elect: bool | None = flag(

@@ -57,7 +57,7 @@ ELECTED = (
     ),
 )
 """The controllers of the one server that leads, in the order in which they start."""
-ROOMS = ("batch", "network", "node", "policies", "volumes", "workloads")
+ROOMS = ("batch", "certificates", "network", "node", "policies", "volumes", "workloads")
 """The rooms of the controllers that make a cluster live: their tables are loaded only if a flag names one of them."""
 
 

@@ -139,7 +139,7 @@ class Attempts:
         """Return what the places of a pod depend on; None if they depend on other pods, too."""
         cluster, spec = self.cluster, pod.pod.spec
         special = pod.has_terms or spec.topology_spread_constraints or pod.ports or cluster.with_terms
-        if special or cluster.nominated or needs_volumes(pod.pod):
+        if special or cluster.nominated or spec.resource_claims or needs_volumes(pod.pod):
             return None
         return (
             tuple(sorted(pod.requests.items())),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hydrofoil.controllers.objects.meta import Labels
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim, StorageClass
 from hydrofoil.controllers.runtime.lister import Lister
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, read_pod
@@ -36,6 +37,8 @@ class Cluster:
         self.claims: Lister[PersistentVolumeClaim] | None = None
         self.volumes: Lister[PersistentVolume] | None = None
         self.classes: Lister[StorageClass] | None = None
+        self.devices: Lister[ResourceClaim] | None = None
+        """The claims of devices."""
 
     def put_node(self, node: Node) -> None:
         """Take the present state of a node."""

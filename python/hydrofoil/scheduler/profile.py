@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.affinity import InterPodAffinity
+from hydrofoil.scheduler.filters.devices import DynamicResources
 from hydrofoil.scheduler.filters.filter import Filter, Refusal
 from hydrofoil.scheduler.filters.nodes import NodeAffinity, NodeUnschedulable, TaintToleration
 from hydrofoil.scheduler.filters.resources import NodePorts, NodeResourcesFit
@@ -22,6 +23,7 @@ FILTERS: tuple[type[Filter], ...] = (
     VolumeZone,
     PodTopologySpread,
     InterPodAffinity,
+    DynamicResources,
 )
 
 

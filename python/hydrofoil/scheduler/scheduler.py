@@ -14,6 +14,7 @@ from hydrofoil.controllers.objects.budgets import PodDisruptionBudget
 from hydrofoil.controllers.objects.namespaces import Namespace
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim, StorageClass
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
@@ -38,6 +39,7 @@ from hydrofoil.scheduler.preemption import (
 )
 
 NAME = "default-scheduler"
+DEVICES = ("resource.k8s.io", "resourceclaims")
 VOLUMES = (("", "persistentvolumes"), ("", "persistentvolumeclaims"), ("storage.k8s.io", "storageclasses"))
 NO_CLAIMS = "no new claims to deallocate"
 """What the plug-in of device claims says after each failure."""
@@ -78,6 +80,8 @@ class Scheduler(Controller):
                 self.watch("", "persistentvolumes", PersistentVolume, self._on_storage),
                 self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_storage),
             ]
+        if all_served(self.registry.catalog, DEVICES):
+            watches.append(self.watch(*DEVICES, ResourceClaim, self._on_devices))
         if self.registry.catalog.find("policy", "v1", "poddisruptionbudgets") is not None:
             watches.append(self.watch("policy", "poddisruptionbudgets", PodDisruptionBudget, None))
         return watches
@@ -88,6 +92,8 @@ class Scheduler(Controller):
             self.cluster.claims = self.lister("", "persistentvolumeclaims", PersistentVolumeClaim)
             self.cluster.volumes = self.lister("", "persistentvolumes", PersistentVolume)
             self.cluster.classes = self.lister("storage.k8s.io", "storageclasses", StorageClass)
+        if all_served(self.registry.catalog, DEVICES):
+            self.cluster.devices = self.lister(*DEVICES, ResourceClaim)
 
     async def stop(self) -> None:
         await super().stop()
@@ -191,6 +197,11 @@ class Scheduler(Controller):
                 raise
             # Its next event comes, if there is still such a pod.
         return True
+
+    def _on_devices(self, _: ResourceClaim | None, new: ResourceClaim | None) -> None:
+        """Try pods with claims of devices again."""
+        if new is not None:
+            self._retry("DynamicResources")
 
     async def _bind_volumes(self, info: PodInfo, place: Place) -> bool:
         """Have the claims of a pod bound that have waited for its node; return whether they are (`PreBind`).

@@ -59,6 +59,9 @@ class ControllerManager:
             self._leader.start()
         else:
             await self._lead()
+        if self._options.node_count:
+            # The first pods find nodes that are ready.
+            await self.settle()
 
     async def stop(self) -> None:
         """Stop them all; another server may lead from then on."""

@@ -53,6 +53,7 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     preemption_policy: str | None = None
     termination_grace_period_seconds: int | None = None
     volumes: tuple[dict[str, Any], ...] = ()
+    resource_claims: tuple[dict[str, Any], ...] = ()
 
 
 def _member(field: str) -> str | None:
@@ -83,6 +84,7 @@ class PodStatus(Struct, frozen=True, gc=False, rename=_member):
     pod_ip: str = ""
     pod_ips: tuple[dict[str, str], ...] = ()
     nominated_node_name: str = ""
+    resource_claim_statuses: tuple[dict[str, Any], ...] = ()
 
 
 class Pod(Struct, frozen=True, gc=False, rename="camel"):

@@ -111,8 +111,11 @@ class History:
     async def label(self, revision: ControllerRevision, name: str, value: str) -> ControllerRevision:
         """Give a revision a label."""
         meta = revision.metadata
-        patch = {"metadata": {"labels": {name: value}}}
-        return self._revisions.value(await self._patch(meta.namespace, meta.name, patch))
+        labels = orjson.dumps({**meta.labels, name: value})
+        stored = await self._client.update(
+            self._resource, meta.namespace, meta.name, lambda draft: draft.set(["metadata", "labels"], labels)
+        )
+        return self._revisions.value(stored)
 
     async def delete(self, revision: ControllerRevision) -> None:
         """Delete a revision."""

@@ -73,8 +73,8 @@ class StatefulSetController(WorkloadController):
         return [
             self.watch(GROUP, PLURAL, StatefulSet, self._on_set),
             self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_claim),
             # These are only read: what happens to them alone changes nothing.
-            self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, lambda *_: None),
             self.watch(GROUP, "controllerrevisions", ControllerRevision, lambda *_: None),
         ]
 
@@ -117,6 +117,13 @@ class StatefulSetController(WorkloadController):
         self.put(*key)
         if found.spec.min_ready_seconds and old is not None and new.is_ready and not old.is_ready:
             self.queue.after(key, found.spec.min_ready_seconds)
+
+    def _on_claim(self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None) -> None:
+        """Queue the set of a pod that waits for the end of a former pod's claim; upstream waits for another event."""
+        if old is not None and new is None:
+            for owner in old.metadata.owner_references:
+                if owner.kind == "Pod" and (name := parse_name(owner.name)[0]):
+                    self.put(old.metadata.namespace, name)
 
     def _offer(self, pod: Pod) -> None:
         """Tell all sets that might adopt a pod."""

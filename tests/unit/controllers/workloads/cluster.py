@@ -60,10 +60,14 @@ class Cluster:
 
     async def patch(self, of: Resource, name: str, patch: Object, subresource: str = "", namespace: str = "a") -> None:
         """Patch an object, and let the controllers do what follows from it."""
-        await self.client.patch(
-            of, namespace if of.namespaced else "", name, patch, kind="merge", subresource=subresource
-        )
+        await self._patch(of, name, patch, subresource, namespace)
         await self.runtime.idle()
+
+    async def _patch(self, of: Resource, name: str, patch: Object, subresource: str, namespace: str) -> None:
+        data = json.dumps(patch).encode()
+        made = Write(subresource=subresource, patch=True)
+        within = namespace if of.namespaced else ""
+        await self.registry.update(of, within, name, lambda old: old.patch(of.native, "merge", data)[0], made)
 
     async def delete(self, of: Resource, name: str, *, grace: int | None = 0, namespace: str = "a") -> None:
         """Delete an object, and let the controllers do what follows from it."""
@@ -74,6 +78,14 @@ class Cluster:
     async def advance(self, seconds: float) -> None:
         """Move the clock, and let the controllers do what is due."""
         self.clock.advance(round(seconds * 1e9))
+        await self.runtime.idle()
+
+    async def bind(self, name: str, node: str, namespace: str = "a") -> None:
+        """Bind a pod to a node, and let the controllers do what follows from it."""
+        data = json.dumps({"spec": {"nodeName": node}}).encode()
+        # The binding subresource is the only one that may.
+        made = Write(patch=True, validates=False)
+        await self.registry.update(PODS, namespace, name, lambda old: old.patch(PODS.native, "merge", data)[0], made)
         await self.runtime.idle()
 
     async def run(self, *names: str, ready: bool = True) -> None:
@@ -88,9 +100,7 @@ class Cluster:
                 "lastTransitionTime": self.clock.text(),
             }
             status = {"phase": "Running", "conditions": [condition]}
-            await self.client.patch(
-                PODS, meta["namespace"], meta["name"], {"status": status}, kind="merge", subresource="status"
-            )
+            await self._patch(PODS, meta["name"], {"status": status}, "status", meta["namespace"])
         await self.runtime.idle()
 
     def pods(self) -> list[str]:
@@ -99,7 +109,8 @@ class Cluster:
 
     def events(self, kind: str) -> list[str]:
         """Return the Events about objects of a kind, in their order."""
-        events = (json.loads(stored.json) for stored in self.registry.all(EVENTS))
+        stored = sorted(self.registry.all(EVENTS), key=lambda one: one.revision)
+        events = (json.loads(one.json) for one in stored)
         return [
             f"{event['type']} {event['reason']}: {event['message']}"
             for event in events

@@ -23,6 +23,7 @@ from hydrofoil.errors import ApiError
 from hydrofoil.nodes.marks import DEAD, exit_code, mark, read_seconds
 from hydrofoil.nodes.node_status import report_node
 from hydrofoil.nodes.pod_status import Report, merge
+from hydrofoil.nodes.stagger import Stagger
 from hydrofoil.request import User
 
 LEASE_SECONDS = 2.0
@@ -44,6 +45,8 @@ class Process(Struct):
     address: str = ""
     started: float | None = None
     """When its containers start or have started, in seconds of the server's clock; None: not yet decided."""
+    delay: float = 0.0
+    """The seconds by which it is ready later than `ready-after` says."""
     end: float | None = None
     """When the containers of a deleted pod stop."""
     reported: tuple[Any, ...] = ()
@@ -73,6 +76,7 @@ class Kubelet(Controller):
         self._addresses: dict[str, str] = {}
         """The uid of the pod that has an address."""
         self._numbers = count(1)
+        self._stagger = Stagger(self.registry.clock)
         self._timer: Timer | None = None
 
     @classmethod
@@ -222,6 +226,7 @@ class Kubelet(Controller):
             if mark(meta, "start-after") == "never":
                 return await self._write(pod, process, ("waiting",), report.waiting())
             process.started = now + read_seconds(mark(meta, "start-after"))
+            process.delay = 0.0 if mark(meta, "ready-after") is None else self._stagger.draw()
         started = process.started
         if now < started:
             self.queue.after((meta.namespace, meta.name), started - now)
@@ -229,9 +234,10 @@ class Kubelet(Controller):
         lasts = mark(meta, "exit-after")
         if lasts is not None and now >= started + read_seconds(lasts):
             return await self._exit_pod(pod, process, report)
-        ready = now >= started + read_seconds(mark(meta, "ready-after")) and mark(meta, "unready") is None
-        for wait in ("ready-after", "exit-after"):
-            if (left := started + read_seconds(mark(meta, wait)) - now) > 0:
+        until_ready = started + read_seconds(mark(meta, "ready-after")) + process.delay - now
+        ready = until_ready <= 0 and mark(meta, "unready") is None
+        for left in (until_ready, started + read_seconds(lasts) - now):
+            if left > 0:
                 self.queue.after((meta.namespace, meta.name), left)
         status = report.running(ready)
         said = next(c for c in status["conditions"] if c["type"] == "Ready")

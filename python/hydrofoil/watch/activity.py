@@ -21,13 +21,15 @@ class Activity:
     True
     """
 
-    __slots__ = ("_busy", "_parked", "_yielding", "_yields", "_zero", "keys", "progress")
+    __slots__ = ("_busy", "_parked", "_yielding", "_yields", "_zero", "is_ordered", "keys", "progress")
 
     def __init__(self) -> None:
         self._busy = 0
         self.progress: Callable[[], int] | None = None
-        """Return a number that grows with each change of the state, where the same requests have to have the same
-        outcome: work that has failed is repeated when all other work is done, and not after a while."""
+        """Return a number that grows with each change of the state: work that has failed, most of it because of another
+        write, is repeated when all other work is done and has changed something."""
+        self.is_ordered = False
+        """Whether the same requests have to have the same outcome: then nothing is repeated by the machine's time."""
         self._parked: dict[object, tuple[int, Callable[[], None]]] = {}
         """Work that has failed, with the progress at that time."""
         self.keys = 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hydrofoil.controllers.runtime.queue import MOST_AT_ONCE
 from hydrofoil.controllers.workloads import history
 from hydrofoil.controllers.workloads.daemon_set import DaemonSetController
 from hydrofoil.errors import forbidden
@@ -367,7 +368,7 @@ async def test_a_refusal_is_an_event(cluster: Cluster, monkeypatch: pytest.Monke
     with monkeypatch.context() as patched:
         patched.setattr(cluster.registry, "create", refuse)
         await cluster.create(SETS, daemon_set())
-        assert calls <= 2 and status(cluster)["observedGeneration"] == 1
+        assert calls <= MOST_AT_ONCE + 2 and status(cluster)["observedGeneration"] == 1
         assert cluster.events("DaemonSet")[0].startswith("Warning FailedCreate: Error creating: ")
     await cluster.advance(1)
     assert len(cluster.pods()) == 4

@@ -222,12 +222,16 @@ class DaemonSetController(WorkloadController):
             return await self._write_status(found, look.status(observes=False))
         writes = DaemonWrites(self._control, self._expectations, owner, DaemonTemplate(found, hash_of(current)))
         failure: ApiError | None = None
+        # A thousand nodes are some milliseconds for each of the steps.
+        pacer = Pacer()
         try:
             plan = look.manage(self._is_ended_pod_deleted(owner, found))
             await writes.apply(plan)
+            await pacer.pause()
             # What was written now is not in this look: the next one goes on.
             if not plan.create and not plan.delete and found.spec.update_strategy.type == ROLLING_UPDATE:
                 await writes.apply(look.roll())
+                await pacer.pause()
             await history.clean_up(former, pods)
         except ApiError as e:
             failure = e

@@ -21,7 +21,6 @@ from hydrofoil.controllers.objects.replica_sets import (
     ReplicationController,
     owner_of,
 )
-from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.controllers.pod_control import PodControl, is_namespace_terminating, pod_from_template
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.expectations import UidExpectations
@@ -31,8 +30,8 @@ from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.controllers.slow_start import run_batch, slow_start
 from hydrofoil.controllers.workloads.pod_order import pods_to_delete
-from hydrofoil.controllers.workloads.pod_tally import LABELED, MATCHING, OWN, READY, TERMINATING, PodTally
-from hydrofoil.controllers.workloads.replica_status import failure_conditions, status_value
+from hydrofoil.controllers.workloads.pod_tally import OWN, PodTally
+from hydrofoil.controllers.workloads.replica_status import calculate_status, failure_conditions, status_value
 from hydrofoil.controllers.workloads.workload import WorkloadController
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.pacer import Pacer
@@ -187,7 +186,9 @@ class ReplicaController(WorkloadController):
             # Its event is on the way, and queues the set.
             return True
         now = self.registry.clock.seconds()
-        status, next_check = self._status(found, tally, now)
+        status, next_check = await calculate_status(
+            found, tally, self.pods, now, reports_terminating=self.reports_terminating
+        )
         failure = None
         if acts and not found.metadata.is_deleting:
             failure = await self._manage(owner, found, tally, status.replicas, key)
@@ -238,38 +239,6 @@ class ReplicaController(WorkloadController):
         self.catch_up()
         return all((pod.metadata.namespace, pod.metadata.name) in tally for pod in adopted)
 
-    def _status(self, found: AnyReplicaSet, tally: PodTally, now: float) -> tuple[ReplicaSetStatus, float | None]:
-        """Return the present status but for its conditions, and the seconds until a pod is available by its age."""
-        ready = available = tally.count(OWN | READY)
-        next_check = None
-        if found.spec.min_ready_seconds and ready:
-            available, next_check = self._availability(tally, found.spec.min_ready_seconds, now)
-        status = ReplicaSetStatus(
-            replicas=tally.count(OWN),
-            fully_labeled_replicas=tally.count(OWN | LABELED),
-            ready_replicas=ready,
-            available_replicas=available,
-            terminating_replicas=tally.count(TERMINATING | MATCHING) if self.reports_terminating else None,
-            observed_generation=found.metadata.generation,
-            conditions=found.status.conditions,
-        )
-        return status, next_check
-
-    def _availability(self, tally: PodTally, least: int, now: float) -> tuple[int, float | None]:
-        """Return the number of pods that are ready for some seconds, and the seconds until the next one is."""
-        available, next_check = 0, None
-        for place in tally.places(OWN | READY):
-            pod = self.pods.get(*place)
-            ready = None if pod is None else pod.condition("Ready")
-            if ready is None or not ready.last_transition_time:
-                continue
-            left = parse_time(ready.last_transition_time) + least - now
-            if left <= 0:
-                available += 1
-            elif next_check is None or left < next_check:
-                next_check = left
-        return available, next_check
-
     async def _write_status(self, found: AnyReplicaSet, status: ReplicaSetStatus) -> None:
         if status == found.status:
             return
@@ -315,7 +284,7 @@ class ReplicaController(WorkloadController):
     ) -> ApiError | None:
         now = self.registry.clock.seconds()
         active = [pod for pod in (self.pods.get(*place) for place in tally.places(OWN)) if pod is not None]
-        chosen = list(pods_to_delete(active, count, self._related_on_nodes(found), now))
+        chosen = await pods_to_delete(active, count, await self._related_on_nodes(found), now)
         self._expectations.expect_deletion_of(key, (pod.metadata.uid for pod in chosen))
 
         async def delete(number: int) -> None:
@@ -329,13 +298,18 @@ class ReplicaController(WorkloadController):
 
         return (await run_batch(len(chosen), delete)).failure
 
-    def _related_on_nodes(self, found: AnyReplicaSet) -> Counter[str]:
+    async def _related_on_nodes(self, found: AnyReplicaSet) -> Counter[str]:
         """Return the numbers of pods on nodes that sets of the same owner manage (`getIndirectlyRelatedPods`)."""
         owner = found.metadata.controller
         # A set without an owner has no relatives, itself included.
         related = () if owner is None else self.sets.index(owner_of).get(owner.uid)
-        by_owner = self.pods.index(controller_of)
-        return Counter(pod.spec.node_name for one in related for pod in by_owner.get(one.metadata.uid) if pod.is_active)
+        by_owner, pacer, counts = self.pods.index(controller_of), Pacer(), Counter[str]()
+        for one in related:
+            for pod in by_owner.get(one.metadata.uid):
+                if pod.is_active:
+                    counts[pod.spec.node_name] += 1
+                await pacer.pause()
+        return counts
 
 
 def namespace_of(found: AnyReplicaSet) -> tuple[str, ...]:

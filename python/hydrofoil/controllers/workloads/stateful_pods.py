@@ -10,9 +10,10 @@ import orjson
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import PENDING, RUNNING, Pod
+from hydrofoil.controllers.objects.pods import RUNNING, Pod
 from hydrofoil.controllers.objects.revisions import REVISION_HASH, ControllerRevision
 from hydrofoil.controllers.objects.stateful_sets import ROLLING_UPDATE, StatefulSet
+from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.controllers.pod_control import pod_from_template
 
 POD_NAME, POD_INDEX = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"
@@ -60,20 +61,27 @@ def volumes_of(found: StatefulSet, ordinal: int, present: list[dict[str, Any]]) 
 
 
 class Member(Struct):
-    """A pod of a stateful set, which may have to be created."""
+    """A pod of a stateful set, or one that is to be created, and what each look at the set asks of it.
 
-    found: StatefulSet
+    A pod that has not changed is asked once: a set has a look with each event of each of its pods.
+    """
+
     ordinal: int
-    pod: Pod | None
+    name: str
     revision: str
     """The name of its revision."""
+    pod: Pod | None = None
     source: ControllerRevision | None = None
     """That revision, of a pod that is to be created."""
-
-    @property
-    def name(self) -> str:
-        """Return the name of the pod."""
-        return f"{self.found.metadata.name}-{self.ordinal}" if self.pod is None else self.pod.metadata.name
+    phase: str = ""
+    """Empty before the pod is created."""
+    is_ready: bool = False
+    ready_since: float | None = None
+    """In seconds since 1970."""
+    is_terminating: bool = False
+    """Whether the deletion of the pod has begun."""
+    proven: int = -1
+    """The generation of the set for which the pod is known to have its identity."""
 
     @property
     def uid(self) -> str:
@@ -81,64 +89,68 @@ class Member(Struct):
         return "" if self.pod is None else self.pod.metadata.uid
 
     @property
-    def is_pending(self) -> bool:
-        """Report whether the pod has not begun to run."""
-        return self.pod is not None and self.pod.status.phase == PENDING
-
-    @property
     def is_running_and_ready(self) -> bool:
         """Report whether the pod runs and is ready."""
-        return self.pod is not None and self.pod.status.phase == RUNNING and self.pod.is_ready
+        return self.is_ready and self.phase == RUNNING
 
-    @property
-    def is_terminating(self) -> bool:
-        """Report whether the deletion of the pod has begun."""
-        return self.pod is not None and self.pod.is_deleting
+    def is_available(self, least: int, now: float) -> bool:
+        """Report whether the pod has been ready for some seconds."""
+        return self.is_ready and (not least or (self.ready_since is not None and self.ready_since + least <= now))
 
-    def is_available(self, now: float) -> bool:
-        """Report whether the pod has been ready for long enough."""
-        return self.pod is not None and self.pod.is_available(self.found.spec.min_ready_seconds, now)
-
-    def is_unavailable(self, now: float) -> bool:
+    def is_unavailable(self, least: int, now: float) -> bool:
         """Report whether an update has to wait for the pod."""
-        return not self.is_available(now) or self.is_terminating
-
-    @property
-    def has_identity(self) -> bool:
-        """Report whether the pod has the labels and volumes of its number (`identityMatches`, `storageMatches`)."""
-        if self.pod is None:
-            return True
-        if self.pod.metadata.labels.get(POD_NAME) != self.name:
-            return False
-        volumes = {volume["name"]: volume for volume in self.pod.spec.volumes}
-        return all(
-            (volumes.get(template["metadata"]["name"], {}).get("persistentVolumeClaim") or {}).get("claimName")
-            == claim_name(template, self.found, self.ordinal)
-            for template in self.found.spec.volume_claim_templates
-        )
+        return self.is_terminating or not self.is_available(least, now)
 
     def identity_labels(self) -> dict[str, str]:
         """Return the labels that say which pod it is (`updateIdentity`)."""
         return {POD_NAME: self.name, POD_INDEX: str(self.ordinal)}
 
-    def body(self) -> dict[str, Any]:
-        """Return the pod to be created (`newVersionedStatefulSetPod`)."""
-        assert self.source is not None
-        template = self.source.template.value()
-        made = pod_from_template(template, Owner(self.found.metadata, API_VERSION, KIND))
-        labels = {**(made["metadata"].get("labels") or {}), **self.identity_labels(), REVISION_HASH: self.revision}
-        made["metadata"] = {**made["metadata"], "name": self.name, "labels": labels}
-        spec: dict[str, Any] = orjson.loads(bytes(self.source.template.spec))
-        volumes = volumes_of(self.found, self.ordinal, spec.get("volumes") or [])
-        made["spec"] = {**spec, "hostname": self.name, "subdomain": self.found.spec.service_name}
-        if volumes:
-            made["spec"]["volumes"] = volumes
-        return made
+
+def has_identity(member: Member, found: StatefulSet) -> bool:
+    """Report whether a pod has the labels and volumes of its number (`identityMatches`, `storageMatches`)."""
+    pod = member.pod
+    if pod is None:
+        return True
+    if pod.metadata.labels.get(POD_NAME) != member.name:
+        return False
+    templates = found.spec.volume_claim_templates
+    volumes = {volume["name"]: volume for volume in pod.spec.volumes} if templates else {}
+    return all(
+        (volumes.get(template["metadata"]["name"], {}).get("persistentVolumeClaim") or {}).get("claimName")
+        == claim_name(template, found, member.ordinal)
+        for template in templates
+    )
 
 
-def member_of(found: StatefulSet, pod: Pod) -> Member:
+def member_body(member: Member, found: StatefulSet) -> dict[str, Any]:
+    """Return a pod to be created (`newVersionedStatefulSetPod`)."""
+    assert member.source is not None
+    template = member.source.template
+    made = pod_from_template(template.value(), Owner(found.metadata, API_VERSION, KIND))
+    labels = {**(made["metadata"].get("labels") or {}), **member.identity_labels(), REVISION_HASH: member.revision}
+    made["metadata"] = {**made["metadata"], "name": member.name, "labels": labels}
+    spec: dict[str, Any] = orjson.loads(bytes(template.spec))
+    volumes = volumes_of(found, member.ordinal, spec.get("volumes") or [])
+    made["spec"] = {**spec, "hostname": member.name, "subdomain": found.spec.service_name}
+    if volumes:
+        made["spec"]["volumes"] = volumes
+    return made
+
+
+def member_of(pod: Pod) -> Member:
     """Return a pod that exists."""
-    return Member(found, parse_name(pod.metadata.name)[1], pod, pod.metadata.labels.get(REVISION_HASH, ""))
+    meta, ready = pod.metadata, pod.condition("Ready")
+    since = None if ready is None else ready.last_transition_time
+    return Member(
+        parse_name(meta.name)[1],
+        meta.name,
+        meta.labels.get(REVISION_HASH, ""),
+        pod,
+        phase=pod.status.phase,
+        is_ready=ready is not None and ready.status == "True",
+        ready_since=parse_time(since) if since else None,
+        is_terminating=pod.is_deleting,
+    )
 
 
 def new_member(found: StatefulSet, ordinal: int, current: ControllerRevision, update: ControllerRevision) -> Member:
@@ -150,4 +162,4 @@ def new_member(found: StatefulSet, ordinal: int, current: ControllerRevision, up
     else:
         is_current = strategy.type == ROLLING_UPDATE and ordinal < start + found.status.current_replicas
     source = current if is_current else update
-    return Member(found, ordinal, None, source.metadata.name, source)
+    return Member(ordinal, f"{found.metadata.name}-{ordinal}", source.metadata.name, source=source)

@@ -12,9 +12,8 @@ from hydrofoil.controllers.adoption import ControllerRefManager, deletion_check,
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
 from hydrofoil.controllers.objects.pods import Pod, controller_of
-from hydrofoil.controllers.objects.revisions import REVISION_HASH, ControllerRevision
+from hydrofoil.controllers.objects.revisions import ControllerRevision
 from hydrofoil.controllers.objects.stateful_sets import StatefulSet, StatefulSetStatus
-from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.controllers.objects.volumes import PersistentVolumeClaim
 from hydrofoil.controllers.pod_control import PodControl
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
@@ -22,7 +21,7 @@ from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.controllers.workloads.history import History
 from hydrofoil.controllers.workloads.stateful_control import StatefulPodControl
-from hydrofoil.controllers.workloads.stateful_pods import API_VERSION, KIND, parse_name
+from hydrofoil.controllers.workloads.stateful_pods import API_VERSION, KIND, Member, member_of, parse_name
 from hydrofoil.controllers.workloads.stateful_update import StatefulUpdate
 from hydrofoil.controllers.workloads.workload import WorkloadController
 
@@ -61,6 +60,8 @@ class StatefulSetController(WorkloadController):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self._recorder = runtime.recorder("statefulset-controller", self.user)
+        self._members: dict[str, dict[str, Member]] = {}
+        """The pods of each set in the last look at it, by the uids of both."""
         self._pod_control = PodControl(self.client, self._recorder, self.resource("", "pods"))
 
     @classmethod
@@ -86,6 +87,8 @@ class StatefulSetController(WorkloadController):
 
     def _on_set(self, old: StatefulSet | None, new: StatefulSet | None) -> None:
         meta = (new or old).metadata  # type: ignore[union-attr] # one of them is an object
+        if new is None:
+            self._members.pop(meta.uid, None)
         self.put(meta.namespace, meta.name)
 
     def _resolve(self, namespace: str, owner: OwnerReference | None) -> StatefulSet | None:
@@ -143,17 +146,17 @@ class StatefulSetController(WorkloadController):
         owner = Owner(found.metadata, API_VERSION, KIND)
         history = self._history()
         await self._adopt_revisions(owner, found, history)
-        pods = await self._claim(owner, found)
+        members = await self._claim(owner, found)
         revisions = history.find(owner, found.spec.selector)
         current, update, collisions = await self._revisions(owner, found, history, revisions)
-        look = StatefulUpdate(self._control(), found, pods, current, update, self.registry.clock.seconds())
+        look = StatefulUpdate(self._control(found), found, members, current, update, self.registry.clock.seconds())
         await look.run()
         status = look.complete(collisions)
         await self._write_status(found, status)
-        await self._truncate(found, history, revisions, pods, (current.metadata.name, update.metadata.name))
+        await self._truncate(found, history, revisions, members, (current.metadata.name, update.metadata.name))
         if look.failure is not None:
             raise look.failure
-        self._await_availability(found, pods, status)
+        self._await_availability(found, members, status)
         return True
 
     def _history(self) -> History:
@@ -161,10 +164,10 @@ class StatefulSetController(WorkloadController):
         lister = self.lister(GROUP, "controllerrevisions", ControllerRevision)
         return History(self.client, self.registry, resource, lister)
 
-    def _control(self) -> StatefulPodControl:
+    def _control(self, found: StatefulSet) -> StatefulPodControl:
         pods, claims = self.resource("", "pods"), self.resource("", "persistentvolumeclaims")
         present = self.lister("", "persistentvolumeclaims", PersistentVolumeClaim)
-        return StatefulPodControl(self.client, self._recorder, pods, claims, present)
+        return StatefulPodControl(found, self.client, self._recorder, pods, claims, present)
 
     async def _adopt_revisions(self, owner: Owner, found: StatefulSet, history: History) -> None:
         free = [one for one in history.find(owner, found.spec.selector) if one.metadata.controller is None]
@@ -174,15 +177,27 @@ class StatefulSetController(WorkloadController):
                 await history.adopt(owner, revision)
             self.catch_up()
 
-    async def _claim(self, owner: Owner, found: StatefulSet) -> list[Pod]:
+    async def _claim(self, owner: Owner, found: StatefulSet) -> list[Member]:
         """Return the pods of a set, after it has adopted and released some."""
         pods, meta = self.lister("", "pods", Pod), found.metadata
-        candidates = pods.index(controller_of).get(meta.uid)
+        known, members = self._members.get(meta.uid, {}), {}
+        candidates: list[Pod] = []
+        for pod in pods.index(controller_of).get(meta.uid):
+            # A selector never changes: a pod that has not changed is as it was in the last look.
+            member = known.get(pod.metadata.uid)
+            if member is not None and member.pod is pod:
+                members[pod.metadata.uid] = member
+            else:
+                candidates.append(pod)
         candidates += orphans(pods.index(orphan_keys), meta.namespace, found.spec.selector)
-        check = deletion_check(self.registry, self.resource(GROUP, PLURAL), owner)
-        patch = self._pod_control.patch
-        manager: ControllerRefManager[Pod] = ControllerRefManager(owner, found.spec.selector, patch, check)
-        return await manager.claim(candidates, lambda pod: parse_name(pod.metadata.name)[0] == meta.name)
+        if candidates:
+            check = deletion_check(self.registry, self.resource(GROUP, PLURAL), owner)
+            patch = self._pod_control.patch
+            manager: ControllerRefManager[Pod] = ControllerRefManager(owner, found.spec.selector, patch, check)
+            claimed = await manager.claim(candidates, lambda pod: parse_name(pod.metadata.name)[0] == meta.name)
+            members |= {pod.metadata.uid: member_of(pod) for pod in claimed}
+        self._members[meta.uid] = members
+        return list(members.values())
 
     async def _revisions(
         self, owner: Owner, found: StatefulSet, history: History, revisions: list[ControllerRevision]
@@ -217,28 +232,27 @@ class StatefulSetController(WorkloadController):
         found: StatefulSet,
         history: History,
         revisions: list[ControllerRevision],
-        pods: list[Pod],
+        members: list[Member],
         names: tuple[str, str],
     ) -> None:
         """Delete the oldest revisions that no pod has, beyond those of the history (`truncateHistory`)."""
         limit = found.spec.revision_history_limit
         if len(revisions) <= limit:
             return
-        live = {*names, *(pod.metadata.labels.get(REVISION_HASH, "") for pod in pods)}
+        live = {*names, *(member.revision for member in members)}
         unused = [one for one in revisions if one.metadata.name not in live]
         for revision in unused[: max(len(unused) - limit, 0)]:
             await history.delete(revision)
 
-    def _await_availability(self, found: StatefulSet, pods: list[Pod], status: StatefulSetStatus) -> None:
+    def _await_availability(self, found: StatefulSet, members: list[Member], status: StatefulSetStatus) -> None:
         """Look at a set again when the next pod has been ready for long enough."""
         least = found.spec.min_ready_seconds
         if not least or status.ready_replicas == status.available_replicas:
             return
         now, left = self.registry.clock.seconds(), float(least)
-        for pod in pods:
-            ready = pod.condition("Ready")
-            if ready is not None and ready.status == "True" and ready.last_transition_time:
-                remaining = parse_time(ready.last_transition_time) + least - now
+        for member in members:
+            if member.is_ready and member.ready_since is not None:
+                remaining = member.ready_since + least - now
                 if 0 < remaining < left:
                     left = remaining
         self.queue.after((found.metadata.namespace, found.metadata.name), left)

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from msgspec import structs
 
 from hydrofoil.controllers.objects.fractions import scaled_value
-from hydrofoil.controllers.objects.pods import FAILED, SUCCEEDED, Pod
+from hydrofoil.controllers.objects.pods import FAILED, PENDING, SUCCEEDED
 from hydrofoil.controllers.objects.revisions import ControllerRevision
 from hydrofoil.controllers.objects.stateful_sets import ON_DELETE, ROLLING_UPDATE, StatefulSet, StatefulSetStatus
 from hydrofoil.controllers.slow_start import slow_start
 from hydrofoil.controllers.workloads.stateful_control import StatefulPodControl
-from hydrofoil.controllers.workloads.stateful_pods import Member, member_of, new_member
+from hydrofoil.controllers.workloads.stateful_pods import Member, has_identity, new_member
 from hydrofoil.errors import ApiError
 
 Step = Callable[[Member], Awaitable[bool]]
@@ -30,31 +30,33 @@ class StatefulUpdate:
         self,
         control: StatefulPodControl,
         found: StatefulSet,
-        pods: Iterable[Pod],
+        members: Sequence[Member],
         current: ControllerRevision,
         update: ControllerRevision,
         now: float,
     ) -> None:
         self._control = control
         self._found = found
+        self._least = found.spec.min_ready_seconds
         self._revisions = current.metadata.name, update.metadata.name
         self._now = now
-        present = [member_of(found, pod) for pod in pods]
-        by_ordinal = {member.ordinal: member for member in present}
+        self._members = members
+        by_ordinal = {member.ordinal: member for member in members}
         wanted = found.ordinals
         self.replicas = [by_ordinal.get(ordinal) or new_member(found, ordinal, current, update) for ordinal in wanted]
         """The pods that are wanted, by their numbers."""
         self.condemned = sorted(
-            (member for member in present if member.ordinal >= 0 and member.ordinal not in wanted),
+            (member for member in members if member.ordinal >= 0 and member.ordinal not in wanted),
             key=lambda member: -member.ordinal,
         )
         """The others, the highest number first."""
-        self.first_unavailable = next(
-            (member for member in (*self.replicas, *reversed(self.condemned)) if member.is_unavailable(now)), None
-        )
+        self.first_unavailable = next(filter(self._is_unavailable, (*self.replicas, *reversed(self.condemned))), None)
         self.failure: ApiError | None = None
         """What ended the look; the status is written all the same."""
-        self.status = self._count(present)
+        self.status = StatefulSetStatus()
+
+    def _is_unavailable(self, member: Member) -> bool:
+        return member.is_unavailable(self._least, self._now)
 
     def _count(self, members: Iterable[Member]) -> StatefulSetStatus:
         """Return the status by pods (`updateStatus`)."""
@@ -65,7 +67,7 @@ class StatefulUpdate:
             replicas += 1
             if member.is_running_and_ready:
                 ready += 1
-                available += member.is_available(self._now)
+                available += member.is_available(self._least, self._now)
             if not member.is_terminating:
                 current += member.revision == self._revisions[0]
                 updated += member.revision == self._revisions[1]
@@ -83,6 +85,7 @@ class StatefulUpdate:
     async def run(self) -> None:
         """Create, delete and replace pods as far as it is time to (`updateStatefulSet`)."""
         if self._found.metadata.is_deleting:
+            self.status = self._count(self._members)
             return
         try:
             waits = (
@@ -103,41 +106,49 @@ class StatefulUpdate:
 
     async def _for_all(self, members: Sequence[Member], step: Step) -> bool:
         """Process pods one after another until the rest has to wait, or in parallel; report whether it has to."""
+        left = (
+            [member for member in members if not self._is_settled(member)] if step == self._process_replica else members
+        )
         if not self._found.is_parallel:
-            for member in members:
+            for member in left:
                 if await step(member):
                     return True
             return False
 
         async def process(number: int) -> None:
-            await step(members[number])
+            await step(left[number])
 
-        result = await slow_start(len(members), process)
+        result = await slow_start(len(left), process)
         if result.failure is not None:
             raise result.failure
         return False
 
+    def _is_settled(self, member: Member) -> bool:
+        """Report whether a pod is known to be as it should be, as nearly all are in each look."""
+        return member.proven == self._found.metadata.generation and not self._is_unavailable(member)
+
     async def _process_replica(self, member: Member) -> bool:
         """Create a pod, or see to it that it is as it should be."""
-        pod, control, in_order = member.pod, self._control, not self._found.is_parallel
-        if pod is not None and pod.status.phase in (FAILED, SUCCEEDED):
-            if not pod.is_deleting:
+        control, in_order = self._control, not self._found.is_parallel
+        if member.phase in (FAILED, SUCCEEDED):
+            if not member.is_terminating:
                 await control.delete(member)
             # Another one is created when it is gone.
             return True
-        if pod is None:
+        if member.pod is None:
             if control.is_stale(member):
                 return True
             await control.create(member)
             return in_order
-        if member.is_pending:
+        if member.phase == PENDING:
             await control.complete_claims(member)
-        if in_order and (
-            member.is_terminating or not member.is_running_and_ready or not member.is_available(self._now)
-        ):
+        if in_order and (not member.is_running_and_ready or self._is_unavailable(member)):
             return True
-        if not member.has_identity or not control.follows_policy(member):
+        if not has_identity(member, self._found) or not control.follows_policy(member):
             await control.update(member)
+        elif member.is_running_and_ready and not self._found.spec.volume_claim_templates:
+            # Claims may change, and pods with them have no lasting proof.
+            member.proven = self._found.metadata.generation
         return False
 
     async def _fix_claims(self, member: Member) -> bool:
@@ -150,7 +161,7 @@ class StatefulUpdate:
         in_order = not self._found.is_parallel
         if member.is_terminating:
             return in_order
-        is_fit = member.is_running_and_ready and member.is_available(self._now)
+        is_fit = member.is_running_and_ready and member.is_available(self._least, self._now)
         if in_order and not is_fit and member is not self.first_unavailable:
             return True
         await self._control.delete(member)
@@ -162,14 +173,14 @@ class StatefulUpdate:
         least = 0 if bounds is None else bounds.partition
         if bounds is not None and bounds.max_unavailable is not None:
             most = max(scaled_value(bounds.max_unavailable, self._found.spec.replicas, rounds_up=False), 1)
-            spare = most - sum(member.is_unavailable(self._now) for member in self.replicas)
+            spare = most - sum(map(self._is_unavailable, self.replicas))
             await self._replace_up_to(least, spare)
             return
         for member in reversed(self.replicas[least:]):
             if member.revision != self._revisions[1] and not member.is_terminating:
                 await self._delete_outdated(member)
                 return
-            if member.is_unavailable(self._now):
+            if self._is_unavailable(member):
                 return
 
     async def _replace_up_to(self, least: int, most: int) -> None:

@@ -10,7 +10,7 @@ from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.revisions import ControllerRevision
 from hydrofoil.controllers.objects.stateful_sets import StatefulSet
 from hydrofoil.controllers.workloads.stateful_control import StatefulPodControl
-from hydrofoil.controllers.workloads.stateful_pods import Member
+from hydrofoil.controllers.workloads.stateful_pods import Member, member_of
 from hydrofoil.controllers.workloads.stateful_update import StatefulUpdate
 
 OLD, NEW = (ControllerRevision(ObjectMeta(name), number) for number, name in enumerate(("old", "new")))
@@ -40,7 +40,7 @@ def stateful_set(replicas: int, most: int | str, partition: int = 0) -> Stateful
     return msgspec.convert({"metadata": {"name": "db"}, "spec": spec}, StatefulSet)
 
 
-def pod(number: int, revision: str, *, ready: bool = True) -> Pod:
+def pod(number: int, revision: str, *, ready: bool = True) -> Member:
     """Return a pod of a revision."""
     labels = {"controller-revision-hash": revision, "statefulset.kubernetes.io/pod-name": f"db-{number}"}
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
@@ -49,7 +49,7 @@ def pod(number: int, revision: str, *, ready: bool = True) -> Pod:
         "spec": {"containers": []},
         "status": {"phase": "Running", "conditions": conditions},
     }
-    return msgspec.convert(found, Pod)
+    return member_of(msgspec.convert(found, Pod))
 
 
 @pytest.mark.parametrize(

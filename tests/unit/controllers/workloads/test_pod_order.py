@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 
@@ -96,8 +95,10 @@ def test_costs(text: str, cost: int) -> None:
     assert deletion_cost(pod("a", cost=text)) == cost
 
 
-def test_all_go_in_any_order() -> None:
+async def test_all_go_in_any_order() -> None:
     pods = [pod("a"), pod("b", ready=None)]
-    chosen: Any = pods_to_delete(pods, 2, {}, NOW)
-    assert list(chosen) == pods
-    assert [one.metadata.name for one in pods_to_delete(pods, 1, {}, NOW)] == ["b"]
+    assert await pods_to_delete(pods, 2, {}, NOW) == pods
+    assert [one.metadata.name for one in await pods_to_delete(pods, 1, {}, NOW)] == ["b"]
+    assert [one.metadata.name for one in await pods_to_delete([pod("c"), pod("d", node="m")], 1, {"m": 2}, NOW)] == [
+        "d"
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydrofoil.controllers.objects.meta import Condition, LabelSelector, ObjectMeta
@@ -35,6 +35,7 @@ PODS = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(PODS, st.sampled_from("abcd"))))
 def test_counts_are_those_of_the_present_pods(events: list[Pod | str]) -> None:
     tally = PodTally(SELECTOR, LABELS)

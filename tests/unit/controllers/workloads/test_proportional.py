@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydrofoil.controllers.objects.deployments import (
@@ -68,6 +68,7 @@ def test_shares(sizes: list[int], before: int | None, replicas: int, surge: int,
     assert [found[f"s{age}"] for age in range(len(sizes))] == wanted
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(1, 50), min_size=2, max_size=5),
     st.integers(0, 300),

@@ -243,9 +243,12 @@ def test_settings_in_a_file_and_on_the_command_line(pytester: pytest.Pytester) -
     pytester.makepyfile(
         HEAD
         + """
+from hydrofoil.controllers.options import DEFAULT
+
+
 def test_it(hydrofoil, pytestconfig):
     config = hydrofoil._core.given.config
-    want = (3.0, "*") if pytestconfig.getoption("--hydrofoil-options") else (8.0, "")
+    want = (3.0, DEFAULT) if pytestconfig.getoption("--hydrofoil-options") else (8.0, "")
     assert (config.history_window, config.controllers) == want
     assert names(hydrofoil) == ["base"]
 """

@@ -46,7 +46,7 @@ class Process(Struct):
     started: float | None = None
     """When its containers start or have started, in seconds of the server's clock; None: not yet decided."""
     delay: float = 0.0
-    """The seconds by which it is ready later than `ready-after` says, or earlier."""
+    """The seconds by which it is ready later than `ready-after` says."""
     end: float | None = None
     """When the containers of a deleted pod stop."""
     reported: tuple[Any, ...] = ()

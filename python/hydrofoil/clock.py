@@ -21,6 +21,8 @@ from hydrofoil import engine
 LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 """The letters of generated names (apimachinery `util/rand`)."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+ROUNDING = 1e-7
+"""By how many seconds two times may differ that are meant to be the same: floats are sums of rounded parts."""
 stopwatch = time.perf_counter
 """Seconds from an arbitrary point: the duration of work on this machine."""
 
@@ -176,7 +178,8 @@ class Clock:
         One clock is moved once at a time.
         """
         native, self._moved = self.native, True
-        target, left = native.elapsed() + nanoseconds / 1e9, nanoseconds
+        # A timer that is due at the end may seem to be due after it by the last bits of its time in seconds.
+        target, left = native.elapsed() + nanoseconds / 1e9 + ROUNDING, nanoseconds
         self._due = [(timer.due, next(self._numbers), timer) for timer in self.timers]
         heapq.heapify(self._due)
         for timer in self.timers:
@@ -194,7 +197,7 @@ class Clock:
                     timer.cancel()
                     timer.call()
                     called = True
-                if called and (not self._due or self._due[0][0] > due):
+                if called and (not self._due or self._due[0][0] > due + ROUNDING):
                     called = False
                     yield
         finally:

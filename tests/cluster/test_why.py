@@ -62,6 +62,14 @@ def test_the_cause_comes_first(cluster: RemoteServer, name: str, objects: list[d
     assert cause in ask(cluster, name)
 
 
+def test_an_update_that_cannot_go_on_is_no_success(cluster: RemoteServer) -> None:
+    cluster.apply(deployment("web", 1))
+    container = {"name": "main", "resources": {"requests": {"cpu": "9"}}}
+    change = {"spec": {"template": {"spec": {"containers": [container]}}}}
+    cluster.patch("deployments/web", change, type="strategic")
+    assert "fits no node: 0/2 nodes are available: 2 Insufficient cpu." in ask(cluster, "deploy/web")
+
+
 def test_a_refused_write_is_the_cause(cluster: RemoteServer) -> None:
     cluster.patch("namespaces/default", {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
     cluster.apply(deployment("web", 2))

@@ -21,6 +21,7 @@ ALLOWED = {
     "cli/etcd.py": "sockets",
     "endpoints/context.py": "the deadline of a request",
     "endpoints/filters/audit.py": "the patience of a request with the delivery of its record",
+    "controllers/runtime/batch_period.py": "the patience of controllers with each other",
     "controllers/leader.py": "the deadline of a renewal",
     "controls/waiting.py": "the patience of a test",
     "endpoints/filters/deadline.py": "the deadline of a request",
@@ -122,6 +123,22 @@ async def test_a_moved_clock_stops_at_each_moment_at_which_something_was_due() -
             clock.later(5, lambda: None)
     assert stops == [1, 3, 4, 6]
     assert clock.now() == begin + timedelta(seconds=10)
+
+
+async def test_a_timer_that_is_due_at_the_end_is_reached_whatever_its_last_bits_are() -> None:
+    for number in range(300):
+        clock, ran = Clock(), asyncio.Event()
+
+        def begin(clock: Clock = clock, ran: asyncio.Event = ran) -> None:
+            clock.later(600.3, ran.set)
+
+        clock.freeze()
+        clock.advance(number * 1_234_567_891)
+        clock.later(600, begin)
+        clock.advance(1_140 * 10**9)
+        assert not ran.is_set()
+        clock.advance(60_300_000_000)
+        assert ran.is_set(), number
 
 
 async def test_a_clock_that_stands_still_runs_nothing_until_it_runs() -> None:

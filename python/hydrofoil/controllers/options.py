@@ -84,6 +84,14 @@ def number(text: str) -> float:
     return found
 
 
+def capacity(text: str) -> int:
+    """Read the most endpoints of a slice, from 1 to 1,000. Raise ValueError and Refused."""
+    found = amount(text)
+    if not 1 <= found <= 1000:
+        raise Refused(f"<flag> must not be {'less than 1' if found < 1 else 'more than 1000'}, but got {found}")
+    return found
+
+
 class ControllerOptions(Options):
     """Controllers."""
 
@@ -113,6 +121,16 @@ class ControllerOptions(Options):
         span,
         "time between two looks at each autoscaler (default 15s)",
         value="DURATION",
+    )
+    max_endpoints_per_slice: int = flag(
+        "--max-endpoints-per-slice", 100, capacity, "the most endpoints of an EndpointSlice (default 100)", value="N"
+    )
+    mirroring_max_endpoints_per_subset: int = flag(
+        "--mirroring-max-endpoints-per-subset",
+        1000,
+        capacity,
+        "the most addresses of a subset of Endpoints that are mirrored to a slice (default 1000)",
+        value="N",
     )
     resource_quota_sync_period: float = flag(
         "--resource-quota-sync-period",

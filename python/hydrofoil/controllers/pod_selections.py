@@ -65,9 +65,12 @@ class PodSelections:
         if self._selectors.get(owner[0], {}).get(owner) != selector:
             self.forget(owner)
             await self._scan(owner, selector)
-        pods = self._pods
-        found = (pods.values.get(place) for place in self._selected.get(owner, ()))
-        return [pod for pod in found if pod is not None]
+        found: list[Pod] = []
+        places, pods, pacer = iter([*self._selected.get(owner, ())]), self._pods.values, Pacer()
+        while batch := [*islice(places, BATCH)]:
+            found += [pod for place in batch if (pod := pods.get(place)) is not None]
+            await pacer.pause()
+        return found
 
     async def _scan(self, owner: Key, selector: LabelSelector) -> None:
         namespace = owner[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from hydrofoil.controllers.adoption import Owned
@@ -49,7 +50,10 @@ class WrittenVersions:
     Observation(is_foreign=True, is_awaited=False)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, epoch: Callable[[], int] = lambda: 0) -> None:
+        """Take what returns the number of restores: what was written before one is never observed."""
+        self._epoch = epoch
+        self._noted = epoch()
         self._written: dict[Key, dict[str, int]] = {}
         """The revisions by key and name."""
         self._waiting: set[Key] = set()
@@ -64,6 +68,10 @@ class WrittenVersions:
 
     def is_stale(self, key: Key) -> bool:
         """Report whether a write of a key is not observed yet; then the last one of its observations is awaited."""
+        if self._noted != self._epoch():
+            self._noted = self._epoch()
+            self._written.clear()
+            self._waiting.clear()
         if key in self._written:
             self._waiting.add(key)
             return True

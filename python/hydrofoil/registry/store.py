@@ -39,9 +39,9 @@ class Registry(Deletion):
 
     def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
         super().__init__(catalog, storage, clock)
-        if chance.seeded:
-            # A seed repeats what happens: what has failed is repeated by the state, and not by the machine's time.
-            self.activity.progress = lambda: storage.revision
+        self.activity.progress = lambda: storage.revision
+        # A seed repeats what happens: what has failed is repeated by the state, and not by the machine's time.
+        self.activity.is_ordered = chance.seeded
         self.chance = chance
         self.outlines = Outlines()
         self.locks = ObjectLocks()

@@ -180,7 +180,7 @@ class Queue:
                 seconds = stopwatch() - self._begun.pop(key)
                 if completion is not None and not completion.done():
                     completion.cancel()
-                self._activity.keys += 1
+                self._activity.count_key()
                 self.leave(key, done=done)
                 self._note()
                 self.counts.took.observe(seconds)

@@ -60,3 +60,39 @@ def test_work_that_failed_is_repeated_when_all_else_is_done_and_has_changed_some
     assert repeated == ["a"]
     found.repeat()
     assert repeated == ["a"], "once for each time that it was parked"
+
+
+async def test_who_yields_continues_when_only_such_are_busy() -> None:
+    found = Activity()
+    for _ in range(3):
+        found.begin()
+    first = asyncio.ensure_future(found.yield_to_others(10))
+    await asyncio.sleep(0)
+    second = asyncio.ensure_future(found.yield_to_others(10))
+    await asyncio.sleep(0)
+    assert not first.done() and not second.done()
+    found.end()
+    async with asyncio.timeout(30):
+        await asyncio.gather(first, second)
+    assert not found.is_idle
+
+
+async def test_who_yields_waits_for_some_keys_at_most() -> None:
+    found = Activity()
+    found.begin()
+    found.begin()
+    waiting = asyncio.ensure_future(found.yield_to_others(2))
+    await asyncio.sleep(0)
+    found.count_key()
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    found.count_key()
+    async with asyncio.timeout(30):
+        await waiting
+
+
+async def test_who_is_alone_need_not_yield() -> None:
+    found = Activity()
+    found.begin()
+    async with asyncio.timeout(30):
+        await found.yield_to_others(10)

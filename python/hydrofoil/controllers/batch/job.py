@@ -30,6 +30,7 @@ from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
 from hydrofoil.controllers.objects.pods import Pod, controller_of
 from hydrofoil.controllers.pod_control import PodControl
+from hydrofoil.controllers.runtime.batch_period import BatchPeriod
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.expectations import Expectations
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
@@ -41,12 +42,8 @@ from hydrofoil.errors import ApiError
 from hydrofoil.watch.queue import Key
 
 COMPONENT = "job-controller"
-BATCH_PERIOD = 1.0
-"""The least seconds before pods are made in place of failed ones (`SyncJobBatchPeriod`).
-
-Upstream also waits so long after each event of a pod, to count many of them together. Here a queue of one process does
-that: events that come while a job is processed are one look more.
-"""
+LEAST_DELAY = 1.0
+"""The least seconds before pods are made in place of failed ones (`SyncJobBatchPeriod`)."""
 POD, ENDED = "pod", "ended"
 """The first parts of keys of pods without a job, and of the pods of jobs that have ended."""
 
@@ -65,7 +62,11 @@ class JobController(WorkloadController):
         self._expectations = Expectations(self.registry.clock)
         self._removed = RemovedFinalizers()
         self._records: dict[str, BackoffRecord] = {}
-        self._written = WrittenVersions()
+        self._written = WrittenVersions(lambda: self.registry.storage.epoch)
+        self._batch = BatchPeriod(runtime, self.queue)
+        self._urgent: set[Key] = set()
+        """The jobs that are new or whose spec has changed: those do not wait for what others do with pods."""
+        self._epoch = self.registry.storage.epoch
         self._ended: dict[str, Job] = {}
         """Jobs that have ended or are gone, by uid, whose pods may have finalizers left."""
 
@@ -106,6 +107,8 @@ class JobController(WorkloadController):
             self.put(ENDED, meta.namespace, meta.uid)
             if new is not None:
                 return
+        if old is None or new is None or old.metadata.generation != new.metadata.generation:
+            self._urgent.add(key)
         self.put(*key)
 
     def _forget(self, key: str) -> None:
@@ -169,6 +172,10 @@ class JobController(WorkloadController):
     async def work(self, key: Key) -> bool:
         """Process a job, or remove the finalizers of pods that have none any more."""
         if len(key) == 2:
+            if key in self._urgent:
+                self._urgent.discard(key)
+            else:
+                await self._batch.wait()
             return await super().work(key)
         self.catch_up()
         kind, namespace, name = key
@@ -202,6 +209,7 @@ class JobController(WorkloadController):
     async def sync(self, namespace: str, name: str) -> bool:
         """Make, remove and count the pods of a job (`syncJob`)."""
         key = f"{namespace}/{name}"
+        self._check_epoch()
         job = self._jobs.get(namespace, name)
         if job is None or job.finished is not None:
             self._forget(key)
@@ -217,11 +225,20 @@ class JobController(WorkloadController):
         now = Moment(clock.seconds(), clock.text())
         record = self._records.get(key, BackoffRecord())
         state = JobState(job, pods, self._removed.uids(key), record, now)
+        await state.count()
         state.evaluate(lambda seconds: self.queue.after((namespace, name), seconds))
         manager = JobPodManager(self._control, self._expectations, owner, key)
         failure, is_changed = await self._act(state, manager, key, acts=acts)
         await self._track(state, key, is_changed=is_changed)
         return failure is None
+
+    def _check_epoch(self) -> None:
+        """Forget all that is expected and noted if the state was restored: the events of it will never come."""
+        if self._epoch != self.registry.storage.epoch:
+            self._epoch = self.registry.storage.epoch
+            self._expectations = Expectations(self.registry.clock)
+            self._removed = RemovedFinalizers()
+            self._records.clear()
 
     async def _claim(self, owner: Owner, job: Job) -> list[Pod]:
         """Return the pods of a job, after adoption and release."""
@@ -254,7 +271,7 @@ class JobController(WorkloadController):
             meta = job.metadata
 
             def again(seconds: float) -> None:
-                self.queue.after((meta.namespace, meta.name), max(seconds, BATCH_PERIOD))
+                self.queue.after((meta.namespace, meta.name), max(seconds, LEAST_DELAY))
 
             failure = await manager.manage(state, again)
         completions = job.spec.completions

@@ -29,6 +29,7 @@ from hydrofoil.controllers.objects.jobs import (
 )
 from hydrofoil.controllers.objects.pods import PENDING, RUNNING, SUCCEEDED, Pod
 from hydrofoil.controllers.objects.times import parse_time
+from hydrofoil.pace.pacer import Pacer
 
 
 class Moment(NamedTuple):
@@ -65,20 +66,11 @@ class JobState:
         self.uncounted = status.uncounted_terminated_pods or UncountedTerminatedPods()
         self.status: JobStatus = replace(status, uncounted_terminated_pods=self.uncounted)
         """The status as it will be."""
-        self.active_pods = [pod for pod in pods if pod.is_active]
-        self.active = len(self.active_pods)
-        self.ready = sum(pod.is_ready for pod in self.active_pods)
-        self.terminating = sum(map(is_terminating, pods))
-        valid = self.uncounted_pods()
-        succeeded = [
-            pod for pod in valid if pod.status.phase == SUCCEEDED and pod.metadata.uid not in self.uncounted.succeeded
-        ]
-        failed = [pod for pod in valid if is_failed(pod, job) and pod.metadata.uid not in self.uncounted.failed]
-        policy = job.spec.pod_failure_policy
-        counted = sum(match_failure(policy, pod).counts for pod in failed)
-        self.succeeded = status.succeeded + len(succeeded) + len(self.uncounted.succeeded)
-        self.failed = status.failed + counted + len(self.uncounted.failed)
-        self.record = record.add(succeeded, failed)
+        self.counted_uids = frozenset((*self.uncounted.succeeded, *self.uncounted.failed))
+        """The pods that the status names: they are counted already."""
+        self.active_pods: list[Pod] = []
+        self.active = self.ready = self.terminating = self.succeeded = self.failed = 0
+        self.record = record
         """The failures with those of these pods; kept once the status is written."""
         self.known_succeeded = self.succeeded_indexes = Intervals()
         self.failed_indexes: Intervals | None = None
@@ -89,14 +81,38 @@ class JobState:
         if status.start_time is None and not job.spec.suspend:
             self.status = replace(self.status, start_time=now.text)
 
+    async def count(self) -> None:
+        """Count the pods: those that are active, and those that have ended, named by the status or not."""
+        succeeded: list[Pod] = []
+        failed: list[Pod] = []
+        pacer = Pacer()
+        for pod in self.pods:
+            if pod.is_active:
+                self.active_pods.append(pod)
+                self.ready += pod.is_ready
+            elif is_terminating(pod):
+                self.terminating += 1
+            if not self.is_valid(pod) or pod.metadata.uid in self.counted_uids:
+                pass
+            elif pod.status.phase == SUCCEEDED:
+                succeeded.append(pod)
+            elif is_failed(pod, self.job):
+                failed.append(pod)
+            await pacer.pause()
+        status, policy = self.job.status, self.job.spec.pod_failure_policy
+        self.active = len(self.active_pods)
+        self.succeeded = status.succeeded + len(succeeded) + len(self.uncounted.succeeded)
+        counted = sum(match_failure(policy, pod).counts for pod in failed)
+        self.failed = status.failed + counted + len(self.uncounted.failed)
+        self.record = self.record.add(succeeded, failed)
+
     def is_uncounted(self, pod: Pod) -> bool:
         """Report whether a pod is not counted yet, as far as is known."""
         return has_finalizer(pod) and pod.metadata.uid not in self.expected
 
-    def uncounted_pods(self) -> list[Pod]:
-        """Return the pods that are not counted yet, of an indexed job with an index (`getValidPodsWithFilter`)."""
-        is_indexed = self.job.spec.is_indexed
-        return [pod for pod in self.pods if self.is_uncounted(pod) and (not is_indexed or has_index(pod, self.job))]
+    def is_valid(self, pod: Pod) -> bool:
+        """Report whether a pod may count: of an indexed job, one with an index (`getValidPodsWithFilter`)."""
+        return self.is_uncounted(pod) and (not self.job.spec.is_indexed or has_index(pod, self.job))
 
     def evaluate(self, again: Callable[[float], None]) -> None:
         """Find the condition by which the job ends, failures before successes.
@@ -168,7 +184,7 @@ class JobState:
             if self.finished is None:
                 self.finished = self._failed_by_indexes(failed.total, completions)
             closed = (self.succeeded_indexes, failed, indexes_of(self.active_pods))
-            self.replaceable = latest_failures(job, self.uncounted_pods(), closed)
+            self.replaceable = latest_failures(job, filter(self.is_valid, self.pods), closed)
         if self.finished is None:
             message = match_success(spec.success_policy, completions, self.succeeded_indexes)
             if message is not None:

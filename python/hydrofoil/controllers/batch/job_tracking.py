@@ -26,6 +26,7 @@ from hydrofoil.controllers.objects.pods import SUCCEEDED, Pod
 from hydrofoil.controllers.pod_control import PodControl
 from hydrofoil.controllers.slow_start import run_batch
 from hydrofoil.errors import ApiError
+from hydrofoil.pace.pacer import Pacer
 
 MOST_UNCOUNTED = 500
 """The most pods that a status names as not counted yet (`MaxUncountedPods`)."""
@@ -66,7 +67,7 @@ class PodTracking:
         state = self._state
         self._dirty = dirty
         self._count_removed()
-        ended, is_full = self._ended()
+        ended, is_full = await self._ended()
         if state.job.spec.is_indexed:
             self._note_indexes()
         self._note_conditions()
@@ -101,7 +102,7 @@ class PodTracking:
             uncounted_terminated_pods=UncountedTerminatedPods(succeeded, failed),
         )
 
-    def _ended(self) -> tuple[list[Pod], bool]:
+    async def _ended(self) -> tuple[list[Pod], bool]:
         """Return the pods to be counted, and whether there are more than the status may name."""
         state = self._state
         uncounted = state.status.uncounted_terminated_pods or UncountedTerminatedPods()
@@ -109,20 +110,21 @@ class PodTracking:
         indexes: list[int] = []
         ended: list[Pod] = []
         is_full = False
-        is_indexed = state.job.spec.is_indexed
+        is_indexed, pacer = state.job.spec.is_indexed, Pacer()
         for pod in sorted(state.pods, key=completion_index) if is_indexed else state.pods:
+            await pacer.pause()
             if pod.metadata.uid not in self._tracked or not self._may_go(pod):
                 continue
             ended.append(pod)
             if pod.status.phase == SUCCEEDED and pod.metadata.uid not in state.uncounted.failed:
                 if not is_indexed:
-                    self._name(pod, succeeded, state.uncounted.succeeded)
+                    self._name(pod, succeeded)
                 elif has_index(pod, state.job) and completion_index(pod) not in state.known_succeeded:
                     # The index says it: no uid is needed.
                     indexes.append(completion_index(pod))
                     self._dirty = True
             elif self._counts_as_failed(pod):
-                self._name(pod, failed, state.uncounted.failed)
+                self._name(pod, failed)
             if len(indexes) + len(succeeded) + len(failed) >= MOST_UNCOUNTED:
                 is_full = True
                 break
@@ -131,8 +133,8 @@ class PodTracking:
         state.status = replace(state.status, uncounted_terminated_pods=uncounted)
         return ended, is_full
 
-    def _name(self, pod: Pod, uids: list[str], known: tuple[str, ...]) -> None:
-        if pod.metadata.uid not in known:
+    def _name(self, pod: Pod, uids: list[str]) -> None:
+        if pod.metadata.uid not in self._state.counted_uids:
             uids.append(pod.metadata.uid)
             self._dirty = True
 

@@ -61,7 +61,7 @@ class EndpointController(ServiceController):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self._recorder = runtime.recorder(CONTROLLER, self.user)
-        self._written = WrittenVersions()
+        self._written = WrittenVersions(lambda: self.registry.storage.epoch)
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:

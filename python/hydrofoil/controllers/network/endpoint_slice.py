@@ -8,7 +8,7 @@ from typing import Any
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.network.service_controller import ServiceController, has_endpoints
 from hydrofoil.controllers.network.service_slices import CONTROLLER
-from hydrofoil.controllers.network.slice_reconciler import SliceReconciler
+from hydrofoil.controllers.network.slice_reconciler import CAPACITY, SliceReconciler
 from hydrofoil.controllers.network.slice_writer import SliceWriter
 from hydrofoil.controllers.network.topology_cache import ZONE, TopologyCache
 from hydrofoil.controllers.objects.endpoint_slices import MANAGED_BY, SERVICE_NAME, EndpointSlice, service_of
@@ -37,10 +37,12 @@ class EndpointSliceController(ServiceController):
     name = "endpointslice"
     user = service_account("endpointslice-controller")
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, capacity: int = CAPACITY) -> None:
+        """Take the most endpoints of a slice (`--max-endpoints-per-slice`)."""
         super().__init__(runtime)
+        self._capacity = capacity
         self._recorder = runtime.recorder(COMPONENT, self.user)
-        self._written = WrittenVersions()
+        self._written = WrittenVersions(lambda: self.registry.storage.epoch)
         self._topology = TopologyCache()
         self._absent: dict[str, set[tuple[str, str]]] = {}
         """The services whose pods are on a node that does not exist, by its name: they are synced when it comes."""
@@ -65,7 +67,7 @@ class EndpointSliceController(ServiceController):
         self._by_service = self._slices.index(service_of)
         slices = self.resource("discovery.k8s.io", "endpointslices")
         writer = SliceWriter(self.client, slices, self._slices, self._written)
-        self._reconciler = SliceReconciler(writer, self._nodes, self._topology)
+        self._reconciler = SliceReconciler(writer, self._nodes, self._topology, self._capacity)
 
     async def stop(self) -> None:
         await super().stop()

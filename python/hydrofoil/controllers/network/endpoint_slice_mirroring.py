@@ -40,10 +40,12 @@ class EndpointSliceMirroringController(Controller):
     user = service_account("endpointslicemirroring-controller")
     width = 5
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, capacity: int = CAPACITY) -> None:
+        """Take the most addresses of a subset that are mirrored (`--mirroring-max-endpoints-per-subset`)."""
         super().__init__(runtime)
+        self._capacity = capacity
         self._recorder = runtime.recorder(COMPONENT, self.user)
-        self._written = WrittenVersions()
+        self._written = WrittenVersions(lambda: self.registry.storage.epoch)
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
@@ -119,16 +121,16 @@ class EndpointSliceMirroringController(Controller):
         return True
 
     async def _mirror(self, key: Key, endpoints: Endpoints, present: list[EndpointSlice]) -> None:
-        desired = DesiredEndpoints(endpoints)
+        desired = DesiredEndpoints(endpoints, self._capacity)
         about = endpoints.metadata.reference("v1", "Endpoints")
         if desired.invalid:
             text = f"Skipped {desired.invalid} invalid IP addresses when mirroring to EndpointSlices"
             self._recorder.record(about, WARNING, "InvalidIPAddress", text)
         if desired.skipped > desired.invalid:
             text = (
-                f"A max of {CAPACITY} addresses can be mirrored to EndpointSlices per Endpoints subset. "
+                f"A max of {self._capacity} addresses can be mirrored to EndpointSlices per Endpoints subset. "
                 f"{desired.skipped} addresses were skipped"
             )
             self._recorder.record(about, WARNING, "TooManyAddressesToMirror", text)
-        plan = plan_slices(endpoints, desired.by_ports, present)
+        plan = plan_slices(endpoints, desired.by_ports, present, self._capacity)
         await self._writer.write(key, f"Endpoints {'/'.join(key)}", plan, creates=not endpoints.metadata.is_deleting)

@@ -61,7 +61,8 @@ def endpoint_of(address: EndpointAddress, *, ready: bool) -> tuple[str, Endpoint
 class DesiredEndpoints:
     """The endpoints of the slices that Endpoints should have."""
 
-    def __init__(self, endpoints: Endpoints) -> None:
+    def __init__(self, endpoints: Endpoints, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
         self.by_ports: Desired = {}
         self.invalid = 0
         """The number of addresses that are none."""
@@ -77,7 +78,7 @@ class DesiredEndpoints:
         added = 0
         ready = [(address, True) for address in subset.addresses or ()]
         for address, is_ready in (*ready, *((address, False) for address in subset.not_ready_addresses or ())):
-            if added >= CAPACITY:
+            if added >= self._capacity:
                 break
             found = endpoint_of(address, ready=is_ready)
             if found is None:
@@ -110,7 +111,9 @@ def new_slice(endpoints: Endpoints, ports: Ports, address_type: str) -> SliceDra
     )
 
 
-def plan_slices(endpoints: Endpoints, desired: Desired, present: list[EndpointSlice]) -> SlicePlan:
+def plan_slices(
+    endpoints: Endpoints, desired: Desired, present: list[EndpointSlice], capacity: int = CAPACITY
+) -> SlicePlan:
     """Return what is to be written: one slice for each set of ports and type of addresses that has endpoints."""
     plan = SlicePlan()
     existing: dict[tuple[str, Ports], list[EndpointSlice]] = {}
@@ -125,7 +128,7 @@ def plan_slices(endpoints: Endpoints, desired: Desired, present: list[EndpointSl
         if have and is_up_to_date(endpoints, have[0], wanted):
             continue
         draft = new_slice(endpoints, group[1], group[0])
-        draft.endpoints = list(wanted.values())[:CAPACITY]
+        draft.endpoints = list(wanted.values())[:capacity]
         if have:
             draft.name = have[0].metadata.name
             plan.update.append(draft)

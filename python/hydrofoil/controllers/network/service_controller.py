@@ -11,6 +11,8 @@ from hydrofoil.controllers.objects.meta import LabelSelector
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.services import EXTERNAL_NAME, Service
 from hydrofoil.controllers.pod_selections import PodSelections
+from hydrofoil.controllers.runtime.batch_period import BatchPeriod
+from hydrofoil.controllers.runtime.client import LEAVE_ALONE
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch
 from hydrofoil.controllers.runtime.lister import Lister
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -28,6 +30,7 @@ class ServiceController(Controller):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self.times = TriggerTimes()
+        self._batch = BatchPeriod(runtime, self.queue)
 
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
@@ -59,6 +62,7 @@ class ServiceController(Controller):
 
     async def work(self, key: Key) -> bool:
         """Bring the endpoints of a service in step with its pods."""
+        await self._batch.wait()
         namespace, name = key
         service = self.services.get(namespace, name)
         if service is None or not has_endpoints(service):
@@ -67,7 +71,7 @@ class ServiceController(Controller):
             self.times.forget(namespace, name)
             await self.remove(namespace, name)
             return True
-        if not has_endpoints(service):
+        if not has_endpoints(service) or service.metadata.annotations.get(LEAVE_ALONE) == "true":
             return True
         pods = await self.selections.select((namespace, name), LabelSelector(service.spec.selector or {}))
         # The state of the times is kept also where nothing is written.

@@ -9,7 +9,17 @@ from hydrofoil.controllers.network.endpoint_slice_mirroring import EndpointSlice
 
 DESCRIPTORS: tuple[Descriptor, ...] = (
     describe(EndpointController),
-    describe(EndpointSliceController),
-    describe(EndpointSliceMirroringController),
+    Descriptor(
+        EndpointSliceController.name,
+        lambda deps: EndpointSliceController.served(deps.registry.catalog),
+        lambda runtime, deps: EndpointSliceController(runtime, deps.options.max_endpoints_per_slice),
+    ),
+    Descriptor(
+        EndpointSliceMirroringController.name,
+        lambda deps: EndpointSliceMirroringController.served(deps.registry.catalog),
+        lambda runtime, deps: EndpointSliceMirroringController(
+            runtime, deps.options.mirroring_max_endpoints_per_subset
+        ),
+    ),
 )
 """In the order in which they start."""

@@ -13,7 +13,9 @@ from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.controllers.pod_selections import PodSelections
 from hydrofoil.controllers.policies.expected_pods import UnknownScale, expected_pods
+from hydrofoil.controllers.policies.pod_census import PodCensus, take_census
 from hydrofoil.controllers.policies.selector_text import format_selector
+from hydrofoil.controllers.runtime.batch_period import BatchPeriod
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -59,6 +61,7 @@ class DisruptionController(WorkloadController):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(runtime)
         self._recorder = runtime.recorder(COMPONENT, self.user)
+        self._batch = BatchPeriod(runtime, self.queue)
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
@@ -120,6 +123,7 @@ class DisruptionController(WorkloadController):
     async def work(self, key: Key) -> bool:
         """Process a budget, or the condition of a pod."""
         if len(key) == 2:
+            await self._batch.wait()
             return await super().work(key)
         _, namespace, name = key
         pod = self._pods.get(namespace, name)
@@ -160,15 +164,16 @@ class DisruptionController(WorkloadController):
         pods = [] if selector is None else await self._selections.select((namespace, name), selector)
         if not pods:
             self._record(budget, NORMAL, "NoPods", "No matching pods found")
+        census = await take_census(pods, budget.status.disrupted_pods)
         try:
-            numbers = self._count(budget, pods)
+            numbers = self._count(budget, census)
         except (UnknownScale, ValueError) as e:
             text = f"Failed to calculate the number of expected pods: {e}"
             self._record(budget, WARNING, "CalculateExpectedPodCountFailed", text)
             await self._forbid(budget, str(e))
             return True
-        disrupted, wait = self._disrupted(budget, pods)
-        healthy = sum(pod.is_ready and not pod.is_deleting and pod.metadata.name not in disrupted for pod in pods)
+        disrupted, wait = self._disrupted(budget, census.evicted)
+        healthy = census.ready + sum(pod.is_ready for pod in census.evicted if pod.metadata.name not in disrupted)
         await self._write(budget, numbers._replace(healthy=healthy), disrupted)
         if wait is not None:
             self.queue.after((namespace, name), wait)
@@ -177,15 +182,15 @@ class DisruptionController(WorkloadController):
     def _record(self, budget: PodDisruptionBudget, kind: str, reason: str, message: str) -> None:
         self._recorder.record(budget.metadata.reference("policy/v1", "PodDisruptionBudget"), kind, reason, message)
 
-    def _count(self, budget: PodDisruptionBudget, pods: list[Pod]) -> PodNumbers:
+    def _count(self, budget: PodDisruptionBudget, census: PodCensus) -> PodNumbers:
         """Return the numbers but for the healthy pods (`getExpectedPodCount`). Raise UnknownScale and ValueError."""
         spec = budget.spec
         if isinstance(spec.min_available, int) and spec.max_unavailable is None:
-            return PodNumbers(0, spec.min_available, len(pods))
+            return PodNumbers(0, spec.min_available, census.total)
         if spec.max_unavailable is None and spec.min_available is None:
             return PodNumbers(0, 0, 0)
-        expected, unmanaged = expected_pods(self.registry, pods)
-        if unmanaged and spec.selector is not None:
+        expected = expected_pods(self.registry, budget.metadata.namespace, census.owners)
+        if census.has_unmanaged and spec.selector is not None:
             self._record(budget, WARNING, "UnmanagedPods", UNMANAGED.format(format_selector(spec.selector)))
         if spec.max_unavailable is not None:
             most = scaled_value(spec.max_unavailable, expected, rounds_up=True)
@@ -198,10 +203,8 @@ class DisruptionController(WorkloadController):
         known, now = budget.status.disrupted_pods, self.registry.clock.seconds()
         found: dict[str, str] = {}
         waits: list[float] = []
-        for pod in pods if known else ():
-            since = known.get(pod.metadata.name)
-            if since is None or pod.is_deleting:
-                continue
+        for pod in pods:
+            since = known[pod.metadata.name]
             left = parse_time(since) + DELETION_TIMEOUT - now
             if left > 0:
                 found[pod.metadata.name] = since

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from hydrofoil.controllers.objects.meta import OwnerReference
-from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.policies.scales import controller_of, find_scale, group_resource, has_scale, resources_of
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.objects import Objects
@@ -19,30 +17,18 @@ class UnknownScale(Exception):
     """A pod whose owner has no scale; the text says why."""
 
 
-class ExpectedPods(NamedTuple):
-    """The sum of the scales of all owners."""
+def expected_pods(registry: Objects, namespace: str, owners: Mapping[str, tuple[OwnerReference, str]]) -> int:
+    """Return how many pods owners should have in all (`getExpectedScale`). Raise UnknownScale.
 
-    total: int
-    unmanaged: list[str]
-    """The names of pods without an owner."""
-
-
-def expected_pods(registry: Objects, pods: Iterable[Pod]) -> ExpectedPods:
-    """Return how many pods the owners of some should have in all (`getExpectedScale`). Raise UnknownScale."""
+    Each has the name of one of its pods. Two may have the same scale: the replica sets of a deployment.
+    """
     scales: dict[str, int] = {}
-    owners: set[str] = set()
-    unmanaged: list[str] = []
-    for pod in pods:
-        owner = pod.metadata.controller
-        if owner is None:
-            unmanaged.append(pod.metadata.name)
-        elif owner.uid not in owners:
-            owners.add(owner.uid)
-            found = _scale(registry, pod.metadata.namespace, owner)
-            if found is None:
-                raise UnknownScale(f'found no controllers for pod "{pod.metadata.name}"')
-            scales[found[0]] = found[1]
-    return ExpectedPods(sum(scales.values()), unmanaged)
+    for owner, pod in owners.values():
+        found = _scale(registry, namespace, owner)
+        if found is None:
+            raise UnknownScale(f'found no controllers for pod "{pod}"')
+        scales[found[0]] = found[1]
+    return sum(scales.values())
 
 
 def _scale(registry: Objects, namespace: str, owner: OwnerReference) -> tuple[str, int] | None:

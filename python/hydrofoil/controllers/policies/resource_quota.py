@@ -15,6 +15,7 @@ from hydrofoil.clock import Timer
 from hydrofoil.controllers.objects.meta import ObjectMeta
 from hydrofoil.controllers.objects.quantities import parse_quantity
 from hydrofoil.controllers.policies.quota_events import releases
+from hydrofoil.controllers.runtime.batch_period import BatchPeriod
 from hydrofoil.controllers.runtime.controller import ValueWatch, Watch, all_served
 from hydrofoil.controllers.runtime.queue import LOW
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -22,6 +23,7 @@ from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.controllers.workloads.workload import WorkloadController
 from hydrofoil.engine import Stored
 from hydrofoil.pace.pacer import Pacer
+from hydrofoil.watch.queue import Key
 
 BATCH = 64
 """The number of objects that are counted in one call."""
@@ -83,6 +85,7 @@ class ResourceQuotaController(WorkloadController):
     def __init__(self, runtime: Runtime, period: float) -> None:
         """Take the seconds between two counts of all quotas (`--resource-quota-sync-period`)."""
         super().__init__(runtime)
+        self._batch = BatchPeriod(runtime, self.queue)
         self._period = period
         self._timer: Timer | None = None
         self._needed: dict[tuple[str, str], None] = {}
@@ -166,6 +169,11 @@ class ResourceQuotaController(WorkloadController):
                     self.put(namespace, name)
 
     # ---- work
+
+    async def work(self, key: Key) -> bool:
+        """Count a quota, once for many ends of objects."""
+        await self._batch.wait()
+        return await super().work(key)
 
     async def sync(self, namespace: str, name: str) -> bool:
         """Count what a quota measures, and write its status if that differs (`syncResourceQuota`)."""

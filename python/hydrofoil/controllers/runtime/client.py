@@ -55,11 +55,22 @@ class Client:
         self._write = write
         self._registry = registry
         self._manager = manager
+        self._seen: tuple[tuple[str, int], bool] | None = None
+        """The uid and version of the namespace that was looked at last, and whether it is left alone."""
 
     def check(self, stored: Stored | None, namespace: str) -> None:
         """Raise LeftAlone if an object, or all in its namespace, are left alone."""
-        if has_mark(stored) or (namespace and has_mark(self._registry.find("", "namespaces", "", namespace))):
+        if has_mark(stored) or (namespace and self._is_marked(namespace)):
             raise LeftAlone
+
+    def _is_marked(self, namespace: str) -> bool:
+        found = self._registry.find("", "namespaces", "", namespace)
+        if found is None:
+            return False
+        # The same version of a namespace has the same mark: most writes are in one namespace.
+        if self._seen is None or self._seen[0] != (found.uid, found.revision):
+            self._seen = (found.uid, found.revision), has_mark(found)
+        return self._seen[1]
 
     async def create(self, resource: Resource, namespace: str, body: Object | bytes) -> Stored:
         """Create an object from JSON or a value of it."""

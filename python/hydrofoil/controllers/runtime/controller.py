@@ -24,6 +24,7 @@ from hydrofoil.storage.errors import Outdated
 from hydrofoil.watch.queue import Key
 
 LOG = logging.getLogger("hydrofoil")
+CONFLICT = 409
 T = TypeVar("T")
 Watch = tuple[Resource, Handler]
 
@@ -117,6 +118,8 @@ class Controller(ABC):
                     return True
                 except ApiError as e:
                     # Another write came first, or the write is refused: nothing of this is a fault of the server.
+                    if e.code != CONFLICT:
+                        self.queue.refuse_key(key)
                     LOG.debug("%s: %s: %s", type(self).__name__, "/".join(key), e.message)
                     return False
 

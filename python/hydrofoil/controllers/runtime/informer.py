@@ -227,25 +227,36 @@ class Informer(Followed[Any]):
         if old is not None and new is not None and old.revision == new.revision:
             # Among initial objects, it has not changed since.
             return
+        is_another = old is not None and new is not None and old.uid != new.uid
         for one in self._handlers:
             if one.missed and key in one.missed:
                 continue
-            self._call(one, key, old, new)
+            if is_another:
+                self._call(one, key, old, new)
+                continue
+            # In line: there are up to twenty handlers of each change of a pod.
+            try:
+                one.call(old, new)
+            except FAULTS:
+                self._fail(one, key, old)
 
     def _call(self, one: Subscription, key: Key, old: Stored | None, new: Stored | None) -> None:
-        """Call a handler; a fault affects neither other handlers nor other objects, and is repeated later."""
+        """Call a handler, twice if another object has the name: the end of the first one was not observed."""
         try:
             if old is not None and new is not None and old.uid != new.uid:
-                # Another object of the same name: the end of the first one was not observed.
                 one.call(old, None)
                 old = None
             one.call(old, new)
         except FAULTS:
-            LOG.exception("a controller failed on an event of %s", self.resource.plural)
-            one.missed[key] = old
-            if one.retry is None:
-                clock = self._registry.clock
-                one.retry = clock.machine.later(RETRY_SECONDS, partial(self._repeat, one))
+            self._fail(one, key, old)
+
+    def _fail(self, one: Subscription, key: Key, old: Stored | None) -> None:
+        """Repeat a handler later that has failed; the fault affects neither other handlers nor other objects."""
+        LOG.exception("a controller failed on an event of %s", self.resource.plural)
+        one.missed[key] = old
+        if one.retry is None:
+            clock = self._registry.clock
+            one.retry = clock.machine.later(RETRY_SECONDS, partial(self._repeat, one))
 
     def _repeat(self, one: Subscription) -> None:
         one.retry = None

@@ -15,7 +15,7 @@ FIRST_DELAY = 0.005
 LONGEST_DELAY = 0.5
 """The most seconds before that. Upstream waits up to 1,000; a server for tests is in no danger of being flooded."""
 MOST_AT_ONCE = 10
-"""How often a key that fails is repeated at one moment, where the same requests have to have the same outcome."""
+"""How often a key that fails is repeated because other work is done, before it waits for a clock alone."""
 HIGH, NORMAL, LOW = 10, 0, -100
 """Priorities. Upstream's `LowPriority` is that of keys which a restart or a periodic look puts."""
 
@@ -29,8 +29,9 @@ class WorkQueue(Queue):
 
     `after` counts by the server's clock: a test that moves the clock reaches it. What failed comes back by that clock
     or by the machine's, whichever is first, since the cause of a failure may pass while the clock of a test stands
-    still. Where the same requests have to have the same outcome, it comes back by that clock, or when all other work is
-    done.
+    still. Before that it comes back when all other work is done and has changed something, since most failures are
+    writes that came between; those that are none say so by `refuse_key`. Where the same requests have to have the same
+    outcome, the machine's clock has no say.
     """
 
     def __init__(
@@ -47,6 +48,8 @@ class WorkQueue(Queue):
         """The priorities of keys that were put while they are processed."""
         self._delayed: dict[Key, Timer] = {}
         self._failures: dict[Key, int] = {}
+        self._refused: set[Key] = set()
+        """Keys whose present work fails for another reason than a write that came between."""
         self._retries: dict[Key, Timer] = {}
 
     def put(self, key: Key, priority: int = NORMAL) -> None:
@@ -110,11 +113,17 @@ class WorkQueue(Queue):
         delay = min(FIRST_DELAY * 2 ** min(failures, 30), LONGEST_DELAY)
         self.counts.repeated += 1
         self._retries[key] = self._clock.later(delay, lambda: self._again(key))
-        if self._activity.progress is not None:
-            if failures < MOST_AT_ONCE:
-                self._activity.park((self, key), lambda: self._again(key))
+        waits = key in self._refused
+        self._refused.discard(key)
+        if self._activity.progress is not None and failures < MOST_AT_ONCE and not waits:
+            self._activity.park((self, key), lambda: self._again(key))
+        if self._activity.is_ordered:
             return
         self._timers[key] = self._clock.machine.later(delay, lambda: self._again(key))
+
+    def refuse_key(self, key: Key) -> None:
+        """Repeat a key, whose work is about to fail, after its delay alone: no other work has to do with it."""
+        self._refused.add(key)
 
     def failures(self, key: Key) -> int:
         """Return how often a key has failed since it was forgotten (`NumRequeues`)."""
@@ -135,6 +144,7 @@ class WorkQueue(Queue):
     def leave(self, key: Key, *, done: bool) -> None:
         """End the work on a key: one that was put meanwhile waits from now on."""
         if done:
+            self._refused.discard(key)
             self.forget(key)
         else:
             self.retry(key)
@@ -148,5 +158,5 @@ class WorkQueue(Queue):
             timer.cancel()
         for key in self._retries:
             self._activity.leave((self, key))
-        for known in (self._delayed, self._retries, self._places, self._order, self._failures):
+        for known in (self._delayed, self._retries, self._places, self._order, self._failures, self._refused):
             known.clear()

@@ -60,6 +60,7 @@ class EphemeralVolumes(Controller):
             return True
         for volume in pod.spec.volumes:
             if "ephemeral" in volume and not await self._make(pod, volume):
+                self.queue.refuse_key(key)
                 return False
         return True
 

@@ -197,6 +197,9 @@ class ReplicaController(WorkloadController):
         await self._write_status(found, structs.replace(status, conditions=conditions))
         if next_check is not None:
             self.queue.after((namespace, name), next_check)
+        if failure is not None:
+            # A refusal is no matter of other work, and each one is an event.
+            self.queue.refuse_key((namespace, name))
         return failure is None
 
     async def _tally(self, found: AnyReplicaSet) -> PodTally:

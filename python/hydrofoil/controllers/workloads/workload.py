@@ -11,6 +11,7 @@ from hydrofoil.controllers.runtime.controller import Controller
 from hydrofoil.errors import ApiError
 from hydrofoil.watch.queue import Key
 
+CONFLICT = 409
 LOG = logging.getLogger("hydrofoil")
 
 
@@ -29,6 +30,8 @@ class WorkloadController(Controller):
             return await self.sync(namespace, name)
         except ApiError as e:
             LOG.debug("%s: %s/%s: %s", type(self).__name__, namespace, name, e.message)
+            if e.code != CONFLICT:
+                self.queue.refuse_key(key)
             return False
 
     @abstractmethod

@@ -56,7 +56,9 @@ async def explain_deployment(reader: Reader, item: Object, findings: Findings) -
     progressing = condition(item, "Progressing")
     if progressing.get("status") == "False":
         findings.add(CONTEXT, f"{title('deployment', item)}: {say_reason(progressing)}")
-    is_ready = new and available >= wanted and updated >= wanted
+    # As `kubectl rollout status`: pods of an older template may be what is available.
+    total = status.get("replicas", 0)
+    is_ready = new and updated >= wanted and total <= updated and available >= updated
     if not is_ready:
         sets = await reader.owned("replicasets.apps", item)
         for one in sets:

@@ -13,7 +13,14 @@ NODES = resource("nodes")
 PORTS = [{"name": "http", "port": 80, "targetPort": "web", "protocol": "TCP"}]
 
 
-async def add_service(cluster: Cluster, name: str = "web", *, labels: Object | None = None, **spec: Any) -> None:
+async def add_service(
+    cluster: Cluster,
+    name: str = "web",
+    *,
+    labels: Object | None = None,
+    annotations: Object | None = None,
+    **spec: Any,
+) -> None:
     """Create a service that selects pods by their label `app`."""
     spec = {"clusterIP": "10.0.0.1", "ipFamilies": ["IPv4"], "selector": {"app": name}, "ports": PORTS, **spec}
     if spec["clusterIP"] is not None:
@@ -24,7 +31,8 @@ async def add_service(cluster: Cluster, name: str = "web", *, labels: Object | N
     else:
         spec["ipFamilies"] = None
     spec = {name: value for name, value in spec.items() if value is not None}
-    await cluster.create(SERVICES, {"metadata": {"name": name, "labels": labels or {}}, "spec": spec})
+    metadata = {"name": name, "labels": labels or {}, "annotations": annotations or {}}
+    await cluster.create(SERVICES, {"metadata": metadata, "spec": spec})
 
 
 async def add_pod(

@@ -67,6 +67,22 @@ async def test_a_pod_that_ends_serves_until_it_has_gone(cluster: Cluster) -> Non
     assert endpoint["conditions"] == {"ready": False, "serving": True, "terminating": True}
 
 
+async def test_slices_have_room_for_so_many() -> None:
+    async with controlled([lambda runtime: EndpointSliceController(runtime, 2)]) as cluster:
+        await add_node(cluster)
+        for number in range(5):
+            await add_pod(cluster, f"p{number}", f"10.1.0.{number}")
+        await add_service(cluster)
+        assert sorted(len(one["endpoints"]) for one in slices(cluster)) == [1, 2, 2]
+        await cluster.delete(PODS, "p0")
+        assert endpoints(cluster) == ["p1", "p2", "p3", "p4"]
+
+
+async def test_a_service_that_is_left_alone_has_none(cluster: Cluster) -> None:
+    await add_service(cluster, annotations={"sim.hydrofoil/leave-alone": "true"})
+    assert slices(cluster) == []
+
+
 async def test_the_labels_of_the_service_are_those_of_its_slices(cluster: Cluster) -> None:
     await add_service(cluster, labels={"team": "a"})
     await add_pod(cluster, "p0", "10.1.0.1")

@@ -81,8 +81,17 @@ async def test_endpoints_made_anew_have_new_slices(cluster: Cluster) -> None:
     assert before["metadata"]["ownerReferences"][0]["uid"] != after["metadata"]["ownerReferences"][0]["uid"]
 
 
-def test_too_many_and_wrong_addresses_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hydrofoil.controllers.network.mirrored_slices.CAPACITY", 2)
+def test_too_many_and_wrong_addresses_are_counted() -> None:
     addresses = tuple(map(EndpointAddress, ("192.0.2.1", "192.0.2.2", "192.0.2.3", "0-none")))
-    found = DesiredEndpoints(Endpoints(ObjectMeta("web"), (EndpointSubset(addresses),)))
+    found = DesiredEndpoints(Endpoints(ObjectMeta("web"), (EndpointSubset(addresses),)), 2)
     assert (found.invalid, found.skipped) == (1, 2)
+
+
+async def test_addresses_that_are_left_out_are_said() -> None:
+    async with controlled([lambda runtime: EndpointSliceMirroringController(runtime, 2)]) as cluster:
+        await add_service(cluster, selector=None)
+        addresses = [{"ip": f"192.0.2.{number}"} for number in range(5)]
+        await add_endpoints(cluster, [{"addresses": addresses, "ports": [{"port": 80}]}])
+        assert len(slices(cluster)[0]["endpoints"]) == 2
+        text = "A max of 2 addresses can be mirrored to EndpointSlices per Endpoints subset. 3 addresses were skipped"
+        assert cluster.events("Endpoints") == [f"Warning TooManyAddressesToMirror: {text}"]

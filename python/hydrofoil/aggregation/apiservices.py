@@ -143,7 +143,9 @@ class ApiServices:
             return draft
 
         try:
-            await self.registry.update(resource, "", name, change, Write(manager=MANAGER, subresource="status"))
+            await self.registry.update(
+                resource, "", name, change, Write(manager=MANAGER, subresource="status", patch=True)
+            )
         except ApiError as e:
             if e.code != 404:
                 raise
@@ -187,7 +189,7 @@ class ApiServices:
             return draft
 
         try:
-            await self.registry.update(resource, "", name, change, Write(manager=MANAGER))
+            await self.registry.update(resource, "", name, change, Write(manager=MANAGER, patch=True))
         except ApiError as e:
             if e.code != 404:
                 raise

@@ -84,7 +84,6 @@ class RoleAggregation(Controller):
             return apply_here(resource.native.apply(self.registry.clock.native, present, data, MANAGER, "", True))[0]
 
         write = self.write(resource, "", name)
-        write.patch = True
         # It is part of the server: whichever authorizers there are, the sum of roles grants nothing new.
         write.authorizer = ALWAYS_ALLOW
         try:

@@ -195,8 +195,9 @@ class GarbageCollector(Controller):
             # As upstream: the object is kept, and checked again when it changes.
             return True
         except ApiError as e:
-            # An object deleted or changed meanwhile has an event of its own.
-            return e.code in (404, 409)
+            # An object deleted meanwhile has an event of its own. One that was changed is tried again: most changes
+            # leave the graph as it is, and queue nothing.
+            return e.code == 404
 
     async def _put_all(self, uids: Iterable[str]) -> bool:
         """Queue objects: an owner may have as many dependents as there are objects, which no event has the time for."""

@@ -97,7 +97,6 @@ class PolicyStatus(Controller):
             return apply_here(resource.native.apply(clock, present, data, MANAGER, "status", True))[0]
 
         write = self.write(resource, "", name, subresource="status")
-        write.patch = True
         try:
             await self.registry.update(resource, "", name, change, write)
         except ApiError as e:

@@ -13,7 +13,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.clock import Timer
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod, node_of
-from hydrofoil.controllers.objects.times import format_micro_time, format_time, parse_time
+from hydrofoil.controllers.objects.times import format_micro_time, parse_time
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -217,11 +217,7 @@ class Kubelet(Controller):
 
     def _report_of(self, pod: Pod, process: Process) -> Report:
         host = self._prefixes[pod.spec.node_name] + ".254"
-        moment = self.registry.clock.text()
-        if process.delay < 0:
-            # It stands for the moment that its annotation says, which may be the next second.
-            moment = format_time(round(self.registry.clock.seconds() - process.delay, 3))
-        return Report(pod, moment, host, process.address)
+        return Report(pod, self.registry.clock.text(), host, process.address)
 
     async def _run_pod(self, pod: Pod) -> None:
         process, now, meta = self._process_of(pod), self.registry.clock.seconds(), pod.metadata

@@ -237,7 +237,7 @@ class Scheduler(Controller):
             assign(draft, meta.name, node, self.registry.clock.text())
             return draft
 
-        write = Write(subresource="binding", validates=False, user=self.user)
+        write = Write(subresource="binding", patch=True, validates=False, user=self.user)
         try:
             await self.registry.update(self.resource("", "pods"), meta.namespace, meta.name, change, write)
         except BaseException:

@@ -110,6 +110,6 @@ class LegacyTokens(Signed):
             return draft
 
         try:
-            await self._registry.update(resource, namespace, secret, change, Write())
+            await self._registry.update(resource, namespace, secret, change, Write(patch=True))
         except ApiError as e:
             LOG.warning("the last use of secret %s/%s was not noted: %s", namespace, secret, e.message)

@@ -138,7 +138,6 @@ class Client:
             return old.patch(resource.native, kind, data)[0]
 
         write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
-        write.patch = True
         return await self._registry.update(resource, namespace, name, apply, write)
 
     async def delete(

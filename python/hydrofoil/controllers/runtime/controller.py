@@ -137,6 +137,9 @@ class Controller(ABC):
             resource, namespace, name, subresource=subresource, manager=manager, user=self.user
         )
         made.epoch = EPOCH.get()
+        # A controller's updates are functions of the present object: they are computed again when another write came
+        # first, and one that needs the version it was computed from says so (`GuaranteedUpdate`).
+        made.patch = True
         return made
 
     def put(self, *key: str, priority: int = NORMAL) -> None:

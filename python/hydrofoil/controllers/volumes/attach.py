@@ -116,7 +116,7 @@ class AttachDetach(Controller):
             for title, spec in wanted.items():
                 await self.client.create(resource, "", {"metadata": {"name": title}, "spec": spec})
         except ApiError as e:
-            if e.code not in (404, 409):
+            if e.code != 404:
                 raise
         return True
 

@@ -107,7 +107,7 @@ async def bind(context: Context) -> Answer:
         context.info.namespace,
         name,
         change,
-        # Upstream assigns the node in the storage, without the rules of an update.
-        Write(subresource="binding", dry_run=options.dry_run, warnings=context.warnings, validates=False),
+        # Upstream assigns the node in the storage, without the rules of an update, and to whatever version is there.
+        Write(subresource="binding", dry_run=options.dry_run, warnings=context.warnings, patch=True, validates=False),
     )
     return respond.json(context, SUCCESS, 201)

@@ -109,7 +109,7 @@ async def _remove(context: Context, deletion: DeleteOptions) -> None:
             info.namespace,
             info.name,
             _marking(context, deletion),
-            Write(subresource="status"),
+            Write(subresource="status", patch=True),
         )
         if deletion.revision is not None:
             deletion = _pin_version(deletion, marked)
@@ -157,7 +157,7 @@ async def _disrupt(context: Context, pod: Stored, *, dry_run: bool) -> tuple[str
     budget = covering[0]
     if not _ready(raw) and _spares_unhealthy(orjson.loads(budget.json)):
         return budget.name, True
-    write = Write(subresource="status", manager="kube-apiserver", dry_run=dry_run)
+    write = Write(subresource="status", manager="kube-apiserver", dry_run=dry_run, patch=True)
     taking = _taking(pod.name, context.parts.clock)
     await context.registry.update(budgets, pod.namespace, budget.name, taking, write)
     return budget.name, False

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from hydrofoil import engine
 from hydrofoil.controllers.objects.meta import ObjectMeta
 from hydrofoil.endpoints.subresources.simulated import PREFIX
 
 DEAD = "dead"
 INDEX = "batch.kubernetes.io/job-completion-index"
 """The label with the completion index of a pod of a Job."""
-DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ms|s|m)")
-UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
 def mark(meta: ObjectMeta, name: str) -> str | None:
@@ -20,9 +17,8 @@ def mark(meta: ObjectMeta, name: str) -> str | None:
 
 
 def read_seconds(text: str | None) -> float:
-    """Return `500ms`, `2s` or `1m` in seconds; 0 for anything else."""
-    match = DURATION.fullmatch(text or "")
-    return float(match[1]) * UNITS[match[2]] if match else 0.0
+    """Return a Go duration such as `500ms`, `2s` or `1h30m` in seconds; 0 for anything else."""
+    return max(engine.duration(text or "") or 0.0, 0.0)
 
 
 def exit_code(meta: ObjectMeta) -> int:

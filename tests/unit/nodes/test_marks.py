@@ -13,7 +13,18 @@ INDEX = "batch.kubernetes.io/job-completion-index"
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("500ms", 0.5), ("2s", 2), ("1m", 60), ("1.5s", 1.5), ("never", 0), ("5", 0), (None, 0), ("..s", 0)],
+    [
+        ("500ms", 0.5),
+        ("2s", 2),
+        ("1m", 60),
+        ("1.5s", 1.5),
+        ("1h30m", 5400),
+        ("-1s", 0),
+        ("never", 0),
+        ("5", 0),
+        (None, 0),
+        ("..s", 0),
+    ],
 )
 def test_durations(text: str | None, seconds: float) -> None:
     assert read_seconds(text) == seconds

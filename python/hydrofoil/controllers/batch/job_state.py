@@ -27,6 +27,7 @@ from hydrofoil.controllers.objects.jobs import (
     JobStatus,
     UncountedTerminatedPods,
 )
+from hydrofoil.controllers.objects.meta import find_condition
 from hydrofoil.controllers.objects.pods import PENDING, RUNNING, SUCCEEDED, Pod
 from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.pace.pacer import Pacer
@@ -47,7 +48,7 @@ def ensure_condition(
     conditions: tuple[JobCondition, ...], wanted: JobCondition
 ) -> tuple[tuple[JobCondition, ...], bool]:
     """Return conditions with one set, and whether they differ (`ensureJobConditionStatus`); none begins as False."""
-    known = next((c for c in conditions if c.type == wanted.type), None)
+    known = find_condition(conditions, wanted.type)
     if known is None:
         return ((*conditions, wanted), True) if wanted.status != "False" else (conditions, False)
     if (known.status, known.reason, known.message) == (wanted.status, wanted.reason, wanted.message):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.fractions import IntOrString, scaled_value
-from hydrofoil.controllers.objects.meta import Condition, LabelSelector, ObjectMeta
+from hydrofoil.controllers.objects.meta import Condition, LabelSelector, ObjectMeta, find_condition
 from hydrofoil.controllers.objects.templates import PodTemplate
 
 ROLLING_UPDATE, RECREATE = "RollingUpdate", "Recreate"
@@ -56,7 +56,7 @@ class DeploymentStatus(Struct, frozen=True, rename="camel"):
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition by its type."""
-        return next((condition for condition in self.conditions if condition.type == kind), None)
+        return find_condition(self.conditions, kind)
 
 
 class Deployment(Struct, frozen=True, rename="camel"):

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.meta import LabelSelector, ObjectMeta
+from hydrofoil.controllers.objects.meta import LabelSelector, ObjectMeta, find_condition
 from hydrofoil.controllers.objects.templates import PodTemplate
 
 COMPLETE, FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
@@ -140,7 +140,7 @@ class Job(Struct, frozen=True):
 
     def condition(self, kind: str) -> JobCondition | None:
         """Return a condition by its type."""
-        return next((condition for condition in self.status.conditions if condition.type == kind), None)
+        return find_condition(self.status.conditions, kind)
 
     @property
     def finished(self) -> JobCondition | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -151,3 +151,19 @@ class Condition(Struct, frozen=True, gc=False, rename="camel"):
     last_probe_time: str | None = None
     last_heartbeat_time: str | None = None
     observed_generation: int | None = None
+
+
+class Typed(Protocol):
+    """A condition of any kind of object."""
+
+    @property
+    def type(self) -> str:
+        """Return what it is about."""
+
+
+T = TypeVar("T", bound=Typed)
+
+
+def find_condition(conditions: Iterable[T], kind: str) -> T | None:
+    """Return a condition by its type (`meta.FindStatusCondition`)."""
+    return next((condition for condition in conditions if condition.type == kind), None)

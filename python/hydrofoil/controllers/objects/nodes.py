@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
+from hydrofoil.controllers.objects.meta import Condition, ObjectMeta, find_condition
 
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
 
@@ -43,7 +43,7 @@ class Node(Struct, frozen=True, gc=False, rename="camel"):
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition by its type."""
-        return next((condition for condition in self.status.conditions if condition.type == kind), None)
+        return find_condition(self.status.conditions, kind)
 
     @property
     def is_ready(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
+from hydrofoil.controllers.objects.meta import Condition, ObjectMeta, find_condition
 from hydrofoil.controllers.objects.nodes import Toleration
 from hydrofoil.controllers.objects.times import parse_time
 
@@ -96,7 +96,7 @@ class Pod(Struct, frozen=True, gc=False, rename="camel"):
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition by its type."""
-        return next((condition for condition in self.status.conditions if condition.type == kind), None)
+        return find_condition(self.status.conditions, kind)
 
     @property
     def is_deleting(self) -> bool:

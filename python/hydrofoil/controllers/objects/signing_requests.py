@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.meta import Condition, ObjectMeta
+from hydrofoil.controllers.objects.meta import Condition, ObjectMeta, find_condition
 
 
 class CertificateSigningRequestSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -37,4 +37,4 @@ class CertificateSigningRequest(Struct, frozen=True, gc=False):
 
     def condition(self, kind: str) -> Condition | None:
         """Return a condition by its type."""
-        return next((condition for condition in self.status.conditions if condition.type == kind), None)
+        return find_condition(self.status.conditions, kind)

@@ -184,8 +184,24 @@ class Kubelet(Controller):
             return
         if address := new.status.pod_ip:
             self._addresses.setdefault(address, new.metadata.uid)
-        if new.spec.node_name in self._live:
+        if new.spec.node_name in self._live and (old is None or self._matters(old, new)):
             self.put(new.metadata.namespace, new.metadata.name)
+
+    def _matters(self, old: Pod, new: Pod) -> bool:
+        """Report whether a change is more than a status: most are reports of this kubelet.
+
+        Conditions of readiness gates are others' words in a status.
+        """
+        process = self._processes.get(new.metadata.uid)
+        return (
+            process is None
+            or not process.reported
+            or bool(new.spec.readiness_gates)
+            or old.metadata.uid != new.metadata.uid
+            or old.metadata.generation != new.metadata.generation
+            or old.metadata.annotations != new.metadata.annotations
+            or old.is_deleting != new.is_deleting
+        )
 
     def _process_of(self, pod: Pod) -> Process:
         """Return the process of a pod; that of a pod which ran before this server did goes on."""

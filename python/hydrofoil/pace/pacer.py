@@ -23,7 +23,7 @@ class Pacer:
         """Leave the loop to others if this task has had its share; call it between two pieces."""
         if stopwatch() > self._end:
             await self._queue.wait()
-            self._end = stopwatch() + self._queue.seconds
+            self._end = stopwatch() + self._queue.granted
 
 
 class AnswerPacer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from hydrofoil.clock import stopwatch
@@ -58,6 +58,17 @@ class Share:
         """Begin a turn."""
         self._armed = False
         self._spent = 0.0
+
+    @property
+    def is_idle(self) -> bool:
+        """Report whether nobody has asked for this share in the present turn."""
+        return not self._armed
+
+    def lend(self) -> float:
+        """Return the seconds of this turn, which are another share's then: who comes meanwhile has the next turn."""
+        self._arm()
+        self._spent = self.seconds
+        return self.seconds
 
 
 class CallQueue(Share):
@@ -116,13 +127,17 @@ class CallQueue(Share):
 class ResumeQueue(Share):
     """A share of tasks: one of them continues in each turn, and bounds its next piece of work by `seconds`."""
 
-    __slots__ = ("_taken", "_waiting")
+    __slots__ = ("_lenders", "_taken", "_waiting", "granted")
 
-    def __init__(self, turn: Ending, seconds: float) -> None:
+    def __init__(self, turn: Ending, seconds: float, lenders: Sequence[Share] = ()) -> None:
+        """`lenders` give their seconds to the task that continues, if no one asks for any of them."""
         super().__init__(turn, seconds)
+        self._lenders = lenders
         self._taken = False
         """Whether one has continued in this turn."""
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self.granted = seconds
+        """The seconds for the task that has continued last."""
 
     async def resume(self) -> None:
         """Continue at once if no other task of the class did in this turn, else in a later one."""
@@ -149,3 +164,10 @@ class ResumeQueue(Share):
                 place.set_result(None)
                 self._taken = True
                 self._arm()
+                self.granted = self.seconds
+                if all(share.is_idle for share in self._lenders):
+                    self.granted += sum(share.lend() for share in self._lenders)
+
+    def lend(self) -> float:
+        self._taken = True
+        return super().lend()

@@ -36,7 +36,10 @@ class Turn:
         self.expressions = Share(self, shares.EXPRESSIONS)
         self.answers = ResumeQueue(self, shares.ANSWERS)
         self.results = ResumeQueue(self, shares.RESULTS)
-        self.bookkeeping = ResumeQueue(self, shares.BOOKKEEPING)
+        # What others leave of a turn is bookkeeping's: a hundred objects of a controller are few turns then, and what
+        # follows from them is done together. Only classes with a queue give: who comes later waits there for a turn,
+        # and keeps the next one.
+        self.bookkeeping = ResumeQueue(self, shares.BOOKKEEPING, (self.handshakes, self.answers, self.results))
         ordered = (
             self.handshakes,
             self.reads,

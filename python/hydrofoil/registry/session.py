@@ -155,12 +155,16 @@ class Session(Objects):
         if attempt.off_loop or resource.webhook is not None:
             await self.seal(resource, draft, off_loop=attempt.off_loop)
         self.check_epoch(attempt)
+        # No other write can come between where a commit is complete within the call.
+        self.storage.is_awaited = not self.storage.at_once or bool(attempt.write.verb)
         try:
             return await (collection.create(draft) if old is None else collection.update(old, draft))
         except TooLarge:
             if not attempt.write.manager:
                 # An apply is nothing without its fields.
                 raise
+        finally:
+            self.storage.is_awaited = True
         # Managed fields are given up before the object is (apiserver `isTooLargeError`).
         draft.set(["metadata", "managedFields"], None)
         await self.seal(resource, draft, off_loop=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,17 +14,22 @@ LEAST = {"cpu": 100, "memory": 200 * 1024 * 1024}
 """What a container that asks for nothing counts as in scores (`util.DefaultMilliCPURequest`)."""
 
 
-def read_amounts(quantities: Mapping[str, Any]) -> Counter[str]:
+def read_amounts(quantities: Mapping[str, Any]) -> dict[str, int]:
     """Return amounts of a map of quantities."""
-    return Counter({name: parse_amount(name, str(quantity)) for name, quantity in quantities.items()})
+    return {name: parse_amount(name, str(quantity)) for name, quantity in quantities.items()}
 
 
-def _raise_to(total: Counter[str], other: Amounts) -> None:
+def _add(total: dict[str, int], other: Amounts) -> None:
     for name, amount in other.items():
-        total[name] = max(total[name], amount)
+        total[name] = total.get(name, 0) + amount
 
 
-def _of_container(container: Container, least: Amounts) -> Counter[str]:
+def _raise_to(total: dict[str, int], other: Amounts) -> None:
+    for name, amount in other.items():
+        total[name] = max(total.get(name, 0), amount)
+
+
+def _of_container(container: Container, least: Amounts) -> dict[str, int]:
     found = read_amounts(container.resources.get("requests") or {})
     for name, amount in least.items():
         found.setdefault(name, amount)
@@ -34,21 +38,21 @@ def _of_container(container: Container, least: Amounts) -> Counter[str]:
 
 def sum_containers(
     containers: Iterable[Container], init_containers: Iterable[Container], least: Amounts
-) -> Counter[str]:
+) -> dict[str, int]:
     """Return what containers take at most at one moment; those that restart run beside all that come after them."""
-    total: Counter[str] = Counter()
+    total: dict[str, int] = {}
     for container in containers:
-        total.update(_of_container(container, least))
-    beside: Counter[str] = Counter()
-    most: Counter[str] = Counter()
+        _add(total, _of_container(container, least))
+    beside: dict[str, int] = {}
+    most: dict[str, int] = {}
     for container in init_containers:
         taken = _of_container(container, least)
         if container.restart_policy == "Always":
-            total.update(taken)
-            beside.update(taken)
+            _add(total, taken)
+            _add(beside, taken)
             taken = beside
         else:
-            taken = taken + beside
+            _add(taken, beside)
         _raise_to(most, taken)
     _raise_to(total, most)
     return total
@@ -61,7 +65,7 @@ def pod_requests(pod: Pod, least: Amounts | None = None) -> dict[str, int]:
     # Pod-level resources replace the sum of those that they name.
     for name, amount in read_amounts(spec.resources.get("requests") or {}).items():
         total[name] = amount
-    total.update(read_amounts(spec.overhead))
+    _add(total, read_amounts(spec.overhead))
     return {name: amount for name, amount in total.items() if amount}
 
 

@@ -47,6 +47,8 @@ class Storage:
         """Whether the view is always up to date."""
         self.at_once = self._log.at_once
         """Whether a commit is complete within the call, and no object is older than this process."""
+        self.is_awaited = True
+        """Whether a client waits for the write that is committed now: its events are sent before its answer."""
         self.leases = self._log.leases
         """Whether the log ends events by itself, some time after their last write."""
         self.epoch = 0

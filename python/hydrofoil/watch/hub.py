@@ -49,7 +49,10 @@ class Served(Protocol):
 
 
 class Hub:
-    """All open watches. A write reaches few of them at once and many at the end of the loop's turn."""
+    """All open watches. A write reaches few of them at once and many at the end of the loop's turn.
+
+    So do writes of controllers, for which no client waits: a hundred of them are one piece of output to a watcher.
+    """
 
     def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
@@ -88,7 +91,7 @@ class Hub:
                 stream = self._streams.get(token)
                 if stream is None:
                     continue
-                if stream.urgent:
+                if stream.urgent and self._storage.is_awaited:
                     self.serve(token)
                 else:
                     self._waiting.append(token)

@@ -153,3 +153,24 @@ async def test_reads_that_come_together_are_spread_over_turns(turn: Turn, work: 
 
 async def test_servers_of_one_loop_share_its_turn() -> None:
     assert current_turn() is current_turn()
+
+
+async def test_a_task_in_pieces_has_what_others_leave_of_the_turn(turn: Turn) -> None:
+    queue = turn.bookkeeping
+    await queue.resume()
+    await queue.wait()
+    lent = turn.handshakes.seconds + turn.answers.seconds + turn.results.seconds
+    assert queue.granted == queue.seconds + lent
+    assert not turn.handshakes.has_time and turn.answers.left == turn.results.left == 0
+
+
+async def test_who_comes_after_its_share_was_lent_has_the_next_turn(turn: Turn) -> None:
+    queue = turn.bookkeeping
+    await queue.resume()
+    await queue.wait()
+    answer = turn.answers.resume()
+    place = answer.send(None)
+    assert isinstance(place, asyncio.Future) and not place.done()
+    await queue.wait()
+    assert place.done() and queue.granted == queue.seconds
+    answer.close()

@@ -18,6 +18,7 @@ class Woken:
 
     def __init__(self) -> None:
         self.tokens: list[int] = []
+        self.is_awaited = True
 
     def subscribe(self, wake: Any) -> None:
         """The tests wake the hub themselves."""
@@ -133,6 +134,15 @@ async def test_what_watchers_take_of_a_turn_is_not_time_of_requests(
 async def test_a_stream_that_is_not_urgent_waits_for_its_turn(hub: Hub, woken: Woken) -> None:
     (made,) = streams(hub, 1, urgent=False)
     woken.tokens = [1]
+    hub.wake()
+    assert made.calls == []
+    await asyncio.sleep(0)
+    assert made.calls == ["pump"]
+
+
+async def test_a_write_that_no_client_awaits_is_sent_at_the_end_of_the_turn(hub: Hub, woken: Woken) -> None:
+    (made,) = streams(hub, 1)
+    woken.tokens, woken.is_awaited = [1], False
     hub.wake()
     assert made.calls == []
     await asyncio.sleep(0)

@@ -19,6 +19,8 @@ BURST = 25
 """The events of one source about one object that are written at once (`defaultSpamBurst`)."""
 QPS = 1 / 300
 """The events per second that they may have after these (`defaultSpamQPS`)."""
+IDENTITY = ("kind", "namespace", "name", "uid", "apiVersion")
+"""The members of a reference that tell objects apart."""
 PREFIX = "(combined from similar events): "
 Event = dict[str, Any]
 """An Event of `v1`, without what the server adds."""
@@ -86,14 +88,13 @@ class Correlated(NamedTuple):
 def object_key(event: Event) -> tuple[str, ...]:
     """Return what is counted against spam: the source and the object (`getSpamKey`)."""
     source, of = event["source"], event["involvedObject"]
-    names = ("kind", "namespace", "name", "uid", "apiVersion")
-    return (source.get("component", ""), source.get("host", ""), *(str(of.get(name, "")) for name in names))
+    return (source.get("component", ""), source.get("host", ""), *[str(of.get(name, "")) for name in IDENTITY])
 
 
-def similarity_key(event: Event) -> tuple[str, ...]:
+def similarity_key(event: Event, about: tuple[str, ...]) -> tuple[str, ...]:
     """Return what similar events share: all but the message (`EventAggregatorByReasonFunc`)."""
     return (
-        *object_key(event),
+        *about,
         event["type"],
         event["reason"],
         event.get("reportingComponent", ""),
@@ -101,10 +102,10 @@ def similarity_key(event: Event) -> tuple[str, ...]:
     )
 
 
-def event_key(event: Event) -> tuple[str, ...]:
+def event_key(event: Event, about: tuple[str, ...]) -> tuple[str, ...]:
     """Return what the occurrences of one event share (`getEventKey`)."""
     field_path = event["involvedObject"].get("fieldPath", "")
-    return (*object_key(event), field_path, event["type"], event["reason"], event["message"])
+    return (*about, field_path, event["type"], event["reason"], event["message"])
 
 
 class Correlator:
@@ -122,13 +123,14 @@ class Correlator:
 
     def correlate(self, event: Event) -> Correlated | None:
         """Return what to write for an occurrence; None if its object has too many events."""
-        event, key = self._aggregate(event)
+        about, now = object_key(event), self._clock.seconds()
+        event, key = self._aggregate(event, about, now)
         found = self._count(event, key)
-        return found if self._is_allowed(found.event) else None
+        return found if self._is_allowed(about, now) else None
 
-    def _aggregate(self, event: Event) -> tuple[Event, tuple[str, ...]]:
+    def _aggregate(self, event: Event, about: tuple[str, ...], now: float) -> tuple[Event, tuple[str, ...]]:
         """Combine similar events (`EventAggregator.EventAggregate`): they have one key from then on."""
-        now, key = self._clock.seconds(), similarity_key(event)
+        key = similarity_key(event, about)
         similar = self._similar.get(key)
         if similar is None or now - similar.seen > INTERVAL:
             similar = Similar(now)
@@ -136,7 +138,7 @@ class Correlator:
         similar.messages.add(event["message"])
         self._similar.put(key, similar)
         if len(similar.messages) < SIMILAR:
-            return event, event_key(event)
+            return event, event_key(event, about)
         # The set stays at its size: which messages there were is of no use any more.
         similar.messages.pop()
         return {**event, "message": PREFIX + event["message"]}, key
@@ -157,13 +159,12 @@ class Correlator:
         """Begin a count anew: the event that had it is gone."""
         self._logged.pop(key)
 
-    def _is_allowed(self, event: Event) -> bool:
-        """Take a token of the object, if there is one (`EventSourceObjectSpamFilter`)."""
-        now, key = self._clock.seconds(), object_key(event)
-        bucket = self._buckets.get(key) or Bucket(BURST, now)
+    def _is_allowed(self, about: tuple[str, ...], now: float) -> bool:
+        """Take a token of an object, if there is one (`EventSourceObjectSpamFilter`)."""
+        bucket = self._buckets.get(about) or Bucket(BURST, now)
         bucket.tokens = min(BURST, bucket.tokens + max(now - bucket.filled, 0.0) * QPS)
         bucket.filled = now
-        self._buckets.put(key, bucket)
+        self._buckets.put(about, bucket)
         if bucket.tokens < 1:
             return False
         bucket.tokens -= 1

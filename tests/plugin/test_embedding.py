@@ -29,6 +29,7 @@ import pytest
 from hydrofoil import ApiError, Server, StartError, WaitTimeout
 from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make, names, widgets
+from tests.plugin.runs import run
 
 
 def test_the_package_alone_loads_neither_aiohttp_nor_the_extension() -> None:
@@ -267,6 +268,8 @@ def test_the_kubeconfig_that_an_option_names_is_the_administrators(tmp_path: Pat
 
 def test_nothing_is_printed_nor_logged(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
+    # A server of the session may be silent beside this one.
+    before = list(logging.getLogger("hydrofoil").filters)
     with Server.in_thread() as server, Server.in_thread():
         make(server, "a")
         call(server, "GET", "/api/v1/nonsense")
@@ -276,8 +279,49 @@ def test_nothing_is_printed_nor_logged(capfd: pytest.CaptureFixture[str], caplog
                 call(server, "GET", MAPS)
         logging.getLogger("hydrofoil").error("a failure")
     assert capfd.readouterr() == ("", "") and caplog.messages == []
-    logging.getLogger("hydrofoil").error("after them, the log is as before")
-    assert len(caplog.messages) == 1
+    assert logging.getLogger("hydrofoil").filters == before
+
+
+def test_the_log_is_as_before_after_the_last_server(tmp_path: Path) -> None:
+    program = """
+import logging
+from hydrofoil import Server
+
+log, records = logging.getLogger("hydrofoil"), []
+class Kept(logging.Handler):
+    def emit(self, record):
+        records.append(record.getMessage())
+
+logging.getLogger().addHandler(Kept())
+with Server.in_thread(), Server.in_thread():
+    log.error("of a server")
+log.error("of the test")
+own = Kept(logging.WARNING)
+log.addHandler(own)
+log.propagate = False
+with Server.in_thread():
+    log.info("too little")
+    log.error("for the handler that wants it")
+print(records)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == ("['of the test', 'for the handler that wants it']\n", "")
+
+
+def test_a_server_of_the_session_is_silent_in_every_test(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import logging
+
+        def test_one(hydrofoil_session):
+            assert hydrofoil_session.url
+
+        def test_two(caplog):
+            logging.getLogger("hydrofoil").error("a failure")
+            assert caplog.messages == []
+        """
+    )
+    run(pytester).assert_outcomes(passed=2)
 
 
 async def test_an_option_names_where_objects_are_kept(tmp_path: Path) -> None:

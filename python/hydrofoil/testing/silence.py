@@ -9,7 +9,24 @@ import logging
 import threading
 
 LOG = logging.getLogger("hydrofoil")
-NOWHERE = logging.NullHandler()
+
+
+class OwnHandlers(logging.Filter):
+    """Give records to the handlers of the logger itself, and to no others.
+
+    A logger that does not propagate would do the same, were it not that pytest adds its own handlers to each one that
+    it finds at the beginning of a test, beside which a server of the session runs.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Handle a record here."""
+        for handler in LOG.handlers:
+            if record.levelno >= handler.level:
+                handler.handle(record)
+        return False
+
+
+OWN_HANDLERS = OwnHandlers()
 
 
 class Silence:
@@ -19,24 +36,20 @@ class Silence:
         self._lock = threading.Lock()
         """The count and what it does to the log change together: servers start and stop in threads of their own."""
         self._count = 0
-        self._before = True
 
     def begin(self) -> None:
         """Begin, for one server more."""
         with self._lock:
             self._count += 1
-            if self._count == 1:
-                self._before, LOG.propagate = LOG.propagate, False
-                # Without any handler, warnings would go to the standard error.
-                LOG.addHandler(NOWHERE)
+            LOG.addFilter(OWN_HANDLERS)
 
     def end(self) -> None:
         """End, for one server."""
         with self._lock:
             self._count -= 1
             if not self._count:
-                LOG.propagate = self._before
-                LOG.removeHandler(NOWHERE)
+                LOG.removeFilter(OWN_HANDLERS)
 
 
 SILENCE = Silence()
+"""A server in the caller's loop, in a thread and in a process."""

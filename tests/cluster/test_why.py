@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil import Server
+from hydrofoil import Server, WaitTimeout
 from hydrofoil.errors import ApiError
 from hydrofoil.testing.remote_server import RemoteServer
 from tests.cluster.objects import MARK, deployment, pod
@@ -140,3 +140,22 @@ def test_the_command_and_the_path_say_the_same() -> None:
             assert json.load(answer) == {"lines": [line]}
         assert run(server.url, "pods/q", "-n", "default")[0] == 1
         assert run(server.url)[0] == 2 and run(server.url, "q")[0] == 2
+
+
+def test_a_wait_that_fails_says_why(cluster: RemoteServer) -> None:
+    cluster.apply(with_request("9"))
+    with pytest.raises(WaitTimeout) as e:
+        cluster.wait_for("deployments/web", "Available", timeout=0.2)
+    lines = str(e.value).splitlines()
+    cause = lines[lines.index("why it is not ready:") + 1]
+    assert "fits no node: 0/2 nodes are available: 2 Insufficient cpu." in cause
+
+
+async def test_a_wait_in_the_loop_says_why() -> None:
+    async with Server(cluster=1) as server:
+        await server.apply(with_request("9"))
+        with pytest.raises(WaitTimeout, match=r"why it is not ready:\n .*0/1 nodes are available: 1 Insufficient cpu"):
+            await server.wait_for("deployments/web", "Available", timeout=0.2)
+        with pytest.raises(WaitTimeout) as e:
+            await server.wait_for("configmaps/absent", "create", timeout=0.1)
+        assert "why" not in str(e.value)

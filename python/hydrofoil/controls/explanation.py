@@ -35,6 +35,8 @@ class Hints(Struct):
     """Names that are served, or objects that exist, and are like the one that was asked for."""
     events: tuple[str, ...] = ()
     """The last Events about it."""
+    why: tuple[str, ...] = ()
+    """Why it is not ready, the most likely cause first; empty for kinds that are not followed."""
 
 
 def is_secret(state: Object, resource: str) -> bool:

@@ -109,6 +109,13 @@ class ObjectClient:
 
         return await answer_why(Reader(self._ask), object, namespace)
 
+    async def explain(self, object: str, namespace: str) -> builtins.list[str]:
+        """Return what `why` says of workloads and of what they need; nothing for other kinds. Raise ApiError 404."""
+        from hydrofoil.controls.why.answer import KINDS
+
+        found = self._resource(split(object)[0])
+        return await self.why(object, namespace) if found.storage in KINDS else []
+
     async def events(self, object: str, namespace: str) -> builtins.list[Object]:
         """Return the Events about an object, which may be gone; the latest last."""
         name, of = split(object)

@@ -24,6 +24,7 @@ from hydrofoil.controls.explanation import (
     show_object,
 )
 from hydrofoil.engine import Selector
+from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import LAPPED, Hub
 
@@ -33,6 +34,10 @@ LAST = 6
 SHOWN = 3
 """The number of last states in a message."""
 BATCH = 64
+WHY_SECONDS = 2.0
+"""The time in which a failed wait learns why."""
+Why = Callable[[str, str], Awaitable[list[str]]]
+"""Return why an object of a namespace is not ready; nothing for kinds that are not followed. Raise ApiError."""
 
 
 class WaitTimeout(TimeoutError):
@@ -74,6 +79,7 @@ class WaitTimeout(TimeoutError):
             if is_secret(present[-1], self.hints.resource):
                 changes = [change.partition(":")[0] for change in changes]
             yield from section("changed during the wait:", changes)
+        yield from section("why it is not ready:", self.hints.why)
         yield from section("events about it:", self.hints.events)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -203,11 +209,12 @@ async def until_served(listeners: list[Callable[[], None]], look: Callable[[], T
 class Waits:
     """The objects of one server that tests look at."""
 
-    def __init__(self, registry: Registry, hub: Hub, listeners: list[Callable[[], None]]) -> None:
+    def __init__(self, registry: Registry, hub: Hub, listeners: list[Callable[[], None]], why: Why) -> None:
         """Call back through `listeners` when resources are added."""
         self._registry = registry
         self._hub = hub
         self._listeners = listeners
+        self._why = why
         self._open: dict[int, States] = {}
         self._numbers = count(1)
 
@@ -228,9 +235,15 @@ class Waits:
         if (states := self._open.pop(number, None)) is not None:
             states.end()
 
-    def hints(self, object: str, namespace: str) -> Hints:
+    async def hints(self, object: str, namespace: str) -> Hints:
         """Return what is known about an object that was waited for in vain. Raise ValueError."""
-        return hints(self._registry, *split(object), namespace)
+        known = hints(self._registry, *split(object), namespace)
+        if known.resource:
+            # The wait has failed already: what cannot be told at once, or at all, is left out.
+            with suppress(ApiError):
+                found = await within(WHY_SECONDS, self._why(object, namespace))
+                known.why = tuple(found[0]) if found else ()
+        return known
 
     def end(self) -> None:
         """Stop looking at all objects."""
@@ -239,7 +252,7 @@ class Waits:
 
     async def until(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
         """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""
-        resource, name = split(object)
+        split(object)
         check_condition(condition)
         seen: list[State] = []
         number = None
@@ -256,7 +269,7 @@ class Waits:
             if not limit.expired():
                 # The condition's own.
                 raise
-            known = hints(self._registry, resource, name, namespace)
+            known = await self.hints(object, namespace)
             raise WaitTimeout(object, namespace, condition_text(condition), timeout, seen, known) from None
         finally:
             if number is not None:

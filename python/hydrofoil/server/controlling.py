@@ -43,8 +43,8 @@ class Controlling:
         # A clock is moved once at a time: each move runs what is due at its moments.
         self._moving = asyncio.Lock()
         self._kinds = Kinds(core.catalog, core.listeners)
-        self.waits = Waits(core.registry, core.hub, core.listeners)
         self.objects = ObjectClient(self.ask, core.registry, running.settle)
+        self.waits = Waits(core.registry, core.hub, core.listeners, self.objects.explain)
 
     @property
     def admin(self) -> str:

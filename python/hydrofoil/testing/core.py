@@ -168,9 +168,9 @@ class Core:
         """Return the next state of an object that is looked at; None if it did not come in time."""
         return await within(seconds, self.controlling.waits.next(number))
 
-    def wait_hints(self, object: str, namespace: str) -> Hints:
+    async def wait_hints(self, object: str, namespace: str) -> Hints:
         """Return what is known about an object that was waited for in vain."""
-        return self.controlling.waits.hints(object, namespace)
+        return await self.controlling.waits.hints(object, namespace)
 
     def close_wait(self, number: int) -> None:
         """Stop looking at an object."""

@@ -74,23 +74,28 @@ class Wait:
         self._seen: list[State] = []
         self.state: State = None
         self.done = False
+        self._is_over = False
+        """Whether the time is over: what is known of the object is asked for then."""
 
     def step(self) -> Future[Any]:
         """Begin to look at the object, or for its next state; the server looks once, however little time is left."""
         left = max(self._until - stopwatch(), 0.0)
-        if self._number is None:
+        if self._is_over:
+            self._under_way = self._server.begin("wait_hints", *self._given)
+        elif self._number is None:
             self._under_way = self._server.begin("open_wait", *self._given, left)
         else:
             self._under_way = self._server.begin("next_state", self._number, left)
         return self._under_way
 
     def take(self, result: Any) -> None:
-        """Take the result of a step. Raise WaitTimeout if it did not come in time."""
+        """Take the result of a step. Raise WaitTimeout once it is known why a state did not come in time."""
         self._under_way = None
+        if self._is_over:
+            raise WaitTimeout(*self._given, condition_text(self._condition), self._timeout, self._seen, result)
         if result is None:
-            condition = condition_text(self._condition)
-            known = self._server.caller.call("wait_hints", *self._given)
-            raise WaitTimeout(*self._given, condition, self._timeout, self._seen, known)
+            self._is_over = True
+            return
         if self._number is None:
             self._number = result
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import ssl
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from hydrofoil.cli.apiserver import add_defaults
 from tests.clients.programs import built
 from tests.conftest import command
 
@@ -95,6 +97,40 @@ def test_kubectl_is_linked(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "kubectl").readlink() == kubectl
     assert run("assets", str(tmp_path / "b"), "--kubectl", "/nowhere")[0] == 2
     assert run("assets", "/proc/nowhere")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "added"),
+    [
+        ([], {}, ["--controllers=", "--secure-port=6443", "--authorization-mode=AlwaysAllow"]),
+        (["--controllers=*"], {"HYDROFOIL_SECURE_PORT": "7000"}, ["--authorization-mode=AlwaysAllow"]),
+        (["--secure-port=1"], {"HYDROFOIL_CLUSTER": "3", "HYDROFOIL_AUTHORIZATION_MODE": "RBAC"}, []),
+        (["--port=1", "--cluster", "--authorization-config=f"], {}, []),
+    ],
+)
+def test_defaults_are_for_what_nobody_has_set(
+    words: list[str], env: dict[str, str], added: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("HYDROFOIL_")]:
+        monkeypatch.delenv(name)
+    for name, text in env.items():
+        monkeypatch.setenv(name, text)
+    assert add_defaults([*words, "--cert-dir=c"]) == ["serve", *added, *words, "--cert-dir=c"]
+
+
+def test_a_cluster_of_the_environment_lives(assets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYDROFOIL_CLUSTER", "2")
+    here = port()
+    pod = json.dumps({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}).encode()
+    url = f"https://127.0.0.1:{here}/api/v1/namespaces/default"
+    with started(assets / "kube-apiserver", f"--secure-port={here}", f"--cert-dir={tmp_path}"):
+        assert body(f"https://127.0.0.1:{here}/healthz")[0] == 200
+        request = urllib.request.Request(f"{url}/pods", pod, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, context=UNVERIFIED) as made:
+            assert made.status == 201
+        watch = urllib.request.urlopen(f"{url}/pods?watch=1&timeoutSeconds=30", context=UNVERIFIED)
+        with watch:
+            assert any(json.loads(line)["object"]["status"].get("phase") == "Running" for line in watch)
 
 
 def test_help_and_unknown_flags(assets: Path) -> None:

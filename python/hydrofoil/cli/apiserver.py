@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
+
+from hydrofoil.cli.sources import variable
 
 BOOLEAN = frozenset(
     (
@@ -170,16 +173,25 @@ def translate_words(words: Sequence[str], flags: dict[str, bool]) -> Iterator[st
 
 
 def add_defaults(words: list[str]) -> list[str]:
-    """Return the words with kube-apiserver's defaults where these differ from those of `serve`."""
+    """Return the words with kube-apiserver's defaults where these differ from those of `serve`.
+
+    A setting of the environment is the user's, as a flag is.
+    """
     names = {word.partition("=")[0] for word in words}
-    added = ["--controllers="]
-    if not names & {"--port", "--secure-port"}:
+
+    def has(*flags: str) -> bool:
+        return any(flag in names or variable(flag) in os.environ for flag in flags)
+
+    added = []
+    if not has("--controllers", "--cluster"):
+        added.append("--controllers=")
+    if not has("--port", "--secure-port"):
         added.append("--secure-port=6443")
-    if not names & {"--cert-dir", "--tls-cert-file"}:
+    if not has("--cert-dir", "--tls-cert-file"):
         from hydrofoil.folders import state_folder
 
         added.append(f"--cert-dir={state_folder()}")
-    if not names & {"--authorization-mode", "--authorization-config"}:
+    if not has("--authorization-mode", "--authorization-config"):
         added.append("--authorization-mode=AlwaysAllow")
     return ["serve", *added, *words]
 

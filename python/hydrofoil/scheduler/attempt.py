@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import heappop, heappush
 
 from msgspec import Struct
 
+from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import NoPlace, Refusal
+from hydrofoil.scheduler.filters.nodes import NodeAffinity
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
 from hydrofoil.scheduler.profile import Filters
 from hydrofoil.scheduler.scores import NodeScores, PodScores
@@ -109,13 +112,18 @@ class Attempts:
             return Failure(e.message, {}, frozenset((e.plugin,)))
         refusals: dict[str, Refusal] = {}
         good: list[NodeInfo] = []
-        for node in cluster.nodes.values():
+        nodes: Iterable[NodeInfo] = cluster.nodes.values()
+        if (names := filters.names) is not None:
+            nodes = [cluster.nodes[name] for name in sorted(names) if name in cluster.nodes]
+        for node in nodes:
             refusal = filters.refuse_with_nominated(node)
             if refusal is None:
                 good.append(node)
             else:
                 refusals[node.name] = refusal
         if not good:
+            if names is not None:
+                refusals.update((name, NodeAffinity.OTHER) for name in cluster.nodes if name not in names)
             plugins = frozenset(refusal.plugin for refusal in refusals.values())
             return Failure("", refusals, plugins, filters)
         name = self._choose(pod, good)
@@ -140,6 +148,9 @@ class Attempts:
         cluster, spec = self.cluster, pod.pod.spec
         special = pod.has_terms or spec.topology_spread_constraints or pod.ports or cluster.with_terms
         if special or cluster.nominated or spec.resource_claims or needs_volumes(pod.pod):
+            return None
+        if spec.affinity and RequiredNodeAffinity(spec).names() is not None:
+            # A ranking of all nodes for one that is named would cost more than it saves.
             return None
         return (
             tuple(sorted(pod.requests.items())),

@@ -9,8 +9,10 @@ import pytest
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.scheduler.attempt import Attempts, Failure, Place
 from hydrofoil.scheduler.cluster import Cluster
-from hydrofoil.scheduler.node_info import read_pod
+from hydrofoil.scheduler.filters.filter import Refusal
+from hydrofoil.scheduler.node_info import NodeInfo, read_pod
 from hydrofoil.scheduler.preemption import no_node_message
+from hydrofoil.scheduler.profile import Filters
 from tests.unit.values import asking, node, pod
 
 HOST = "kubernetes.io/hostname"
@@ -64,7 +66,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
         ),
         (
             pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": NAMES}}}),
-            "node(s) didn't match Pod's node affinity/selector",
+            "node(s) didn't satisfy plugin(s) [NodeAffinity]",
         ),
         (
             pod(containers=[{"name": "a", "ports": [{"hostPort": 80, "hostIP": "10.0.0.1"}]}]),
@@ -82,6 +84,35 @@ def test_a_node_is_refused_with_the_words_of_upstream(wanted: Pod, reason: str) 
     crowd = cluster(node("n", labels={"cores": "4"}))
     bind(crowd, "n", containers=[{"name": "a", "ports": [{"hostPort": 80}]}])
     assert reasons(crowd, wanted) == {"n": (reason,)}
+
+
+def named(*terms: list[str]) -> Pod:
+    """Return a pod whose terms each have requirements of one name."""
+    rules = [
+        {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names]}
+        for names in terms
+    ]
+    return pod(affinity={"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": rules}}})
+
+
+def test_only_the_nodes_that_a_pod_names_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = cluster(*(node(f"n{number}") for number in range(5)), node("full", room={"pods": "0"}))
+    looks: list[str] = []
+    refuse = Filters.refuse_with_nominated
+
+    def look(self: Filters, at: NodeInfo) -> Refusal | None:
+        looks.append(at.name)
+        return refuse(self, at)
+
+    monkeypatch.setattr(Filters, "refuse_with_nominated", look)
+    place = Attempts(crowd).place(read_pod(named(["n3"])))
+    assert isinstance(place, Place) and (place.node, looks) == ("n3", ["n3"])
+    place = Attempts(crowd).place(read_pod(named(["absent"], ["n1"], ["n1", "n2"])))
+    assert isinstance(place, Place) and place.node == "n1"
+    others = ("node(s) didn't satisfy plugin(s) [NodeAffinity]",)
+    assert reasons(crowd, named(["full"])) == {"full": ("Too many pods",)} | {f"n{n}": others for n in range(5)}
+    place = Attempts(crowd).place(read_pod(named(["n1", "n2"])))
+    assert isinstance(place, Failure) and place.message == "pod affinity terms conflict"
 
 
 def test_taints_and_cordons_refuse_pods_that_do_not_tolerate_them() -> None:

@@ -55,6 +55,19 @@ class RequiredNodeAffinity:
         rules = ((spec.affinity or {}).get("nodeAffinity") or {}).get(REQUIRED)
         self._terms: tuple[NodeTerm, ...] | None = read_node_selector(rules)
 
+    def names(self) -> frozenset[str] | None:
+        """Return the names of nodes of which one is asked for, if every term has some; None: any node may do.
+
+        So it is for pods of daemon sets, each of which is for one node (`nodeaffinity.NodeAffinity.PreFilter`).
+        """
+        found: set[str] = set()
+        for term in self._terms or ():
+            named = [requirement.values for requirement in term.names if requirement.operator == "In"]
+            if not named:
+                return None
+            found |= frozenset.intersection(*named)
+        return frozenset(found) if self._terms else None
+
     def matches(self, name: str, labels: Labels) -> bool:
         """Report whether a node is one of them."""
         if not self._labels.items() <= labels.items():

@@ -6,7 +6,7 @@ from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.nodes import NO_EXECUTE, NO_SCHEDULE, Node, Taint
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.scheduler.cluster import Cluster
-from hydrofoil.scheduler.filters.filter import Filter, Refusal
+from hydrofoil.scheduler.filters.filter import Filter, NoPlace, Refusal
 from hydrofoil.scheduler.node_info import NodeInfo, PodInfo
 
 UNSCHEDULABLE_TAINT = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
@@ -51,10 +51,16 @@ class NodeAffinity(Filter):
 
     plugin = "NodeAffinity"
     REFUSAL = Refusal(("node(s) didn't match Pod's node affinity/selector",), True, plugin)
+    OTHER = Refusal(("node(s) didn't satisfy plugin(s) [NodeAffinity]",), True, plugin)
+    """Of a node that the pod does not name."""
 
     def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
         super().__init__(pod, cluster)
         self._required = RequiredNodeAffinity(pod.pod.spec)
+        self.names = self._required.names()
+        """The nodes that are looked at; None: all."""
+        if self.names is not None and not self.names:
+            raise NoPlace("pod affinity terms conflict", self.plugin)
 
     @classmethod
     def concerns(cls, pod: PodInfo, _: Cluster) -> bool:

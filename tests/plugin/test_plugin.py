@@ -410,13 +410,13 @@ def test_a_fault_that_no_request_matched_is_named(pytester: pytest.Pytester, str
     assert "Traceback" not in text
 
 
-def test_a_wait_in_a_running_loop_names_the_other(hydrofoil_session: RemoteServer) -> None:
+def test_a_wait_in_a_running_loop_names_the_other(thread: RemoteServer) -> None:
     """It would block the operator that the loop runs (newcomer 5)."""
 
     async def wait() -> None:
         with pytest.raises(RuntimeError, match=r"await hydrofoil\.aio\.wait_for"):
-            hydrofoil_session.wait_for("namespaces/default")
-        assert await hydrofoil_session.aio.wait_for("namespaces/default", lambda o: o["status"]["phase"] == "Active")
+            thread.wait_for("namespaces/default")
+        assert await thread.aio.wait_for("namespaces/default", lambda o: o["status"]["phase"] == "Active")
 
     asyncio.run(wait())
 

@@ -113,8 +113,8 @@ class Served:
     ) -> None:
         """Call `swapped` when resources were added, changed or removed, with the collection whose streams end, if any.
 
-        `services` locates the conversion webhooks, which are not called without; `instance_gone` is called with the name of a definition when an
-        instance is removed.
+        `services` locates the conversion webhooks, which are not called without; `instance_gone` is called
+        with the name of a definition when an instance is removed.
         """
         self._registry = registry
         self._clock = clock

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +10,10 @@ from hydrofoil.admission.options import AdmissionOptions
 from hydrofoil.apis.options import ApiOptions
 from hydrofoil.cli.access import AccessOptions
 from hydrofoil.cli.command import Command
-from hydrofoil.cli.failure import USAGE, Failure
+from hydrofoil.cli.failure import Failure
 from hydrofoil.cli.rehearse.copy import Copy, identify, start_copy
 from hydrofoil.cli.rehearse.differences import describe_differences
-from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents
+from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents, run_rehearsal
 from hydrofoil.cli.rehearse.report import Report
 from hydrofoil.cli.rehearse.webhooks import count_webhooks, tell_of_webhooks
 from hydrofoil.clock import stopwatch
@@ -50,7 +49,7 @@ def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     if not options.field_manager:
         raise Failure("--field-manager is missing", "it names the owner of the fields, such as helm or kubectl")
     documents = read_documents(words)
-    return asyncio.run(rehearse(read_contents(given), documents, options, given)).write(as_json=given["as_json"])
+    return run_rehearsal(rehearse(read_contents(given), documents, options, given), given)
 
 
 async def rehearse(
@@ -140,7 +139,9 @@ def find_owners(error: ApiError) -> list[Object]:
             match = OWNER.fullmatch(message)
             more = {"subresource": match[2]} if match and match[2] else {}
             version = {"version": match[3]} if match and match[3] else {}
-            found.append({"field": cause.get("field", ""), "manager": match[1] if match else message, **more, **version})
+            found.append(
+                {"field": cause.get("field", ""), "manager": match[1] if match else message, **more, **version}
+            )
     return found
 
 

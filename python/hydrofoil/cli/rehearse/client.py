@@ -44,7 +44,12 @@ class MemoryClient:
         self._pipe = self._reader = None
 
     async def ask(
-        self, method: str, target: str, media: str = JSON, body: bytes = b"", headers: Mapping[str, object] | None = None
+        self,
+        method: str,
+        target: str,
+        media: str = JSON,
+        body: bytes = b"",
+        headers: Mapping[str, object] | None = None,
     ) -> Answer:
         """Send a request; return its answer. A list among the headers is a line for each value."""
         if self._reader is None or self._pipe is None or self._pipe.is_closing():

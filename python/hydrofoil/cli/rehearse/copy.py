@@ -57,6 +57,10 @@ class Copy:
         """Send a request with a body of any type."""
         return await self._client.ask(method, target, media, body)
 
+    async def act(self, method: str, target: str, media: str, body: bytes, user: Mapping[str, object]) -> Answer:
+        """Send a request as a user, whom header lines name."""
+        return await self._client.ask(method, target, media, body, user)
+
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes."""
         await self._server.settle()

@@ -14,7 +14,7 @@ from hydrofoil.cli.failure import Failure
 from hydrofoil.cli.rehearse.columns import compare_columns
 from hydrofoil.cli.rehearse.copy import Copy, identify, start_copy
 from hydrofoil.cli.rehearse.instances import Instances
-from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents
+from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents, run_rehearsal
 from hydrofoil.cli.rehearse.report import Report
 from hydrofoil.cli.rehearse.versions import describe_versions, probe_version, storage_version, to_storage_version
 from hydrofoil.clock import stopwatch
@@ -37,7 +37,7 @@ def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     ]
     if not definitions:
         raise Failure(f"no CustomResourceDefinition in {', '.join(words)}")
-    return asyncio.run(rehearse_all(read_contents(given), definitions, given)).write(as_json=given["as_json"])
+    return run_rehearsal(rehearse_all(read_contents(given), definitions, given), given)
 
 
 async def rehearse_all(contents: Contents, definitions: list[Object], given: Mapping[str, Any]) -> Report:
@@ -68,15 +68,17 @@ async def rehearse(contents: Contents, new: Object, given: Mapping[str, Any], re
         if found["accepted"] and not problem:
             now = found.pop("now")
             after = Instances(copy, now, probe_version(now, base))
-            await judge(copy, contents, given, before, after, found)
+            await judge(contents, given, before, after, found)
             found["columns"] = compare_columns(tables, await after.tables(), old, now)
             # The last step: it writes.
             found["conversions"] = await after.there_and_back()
             found["versions"] = describe_versions(old, now)
         else:
             found["versions"] = describe_versions(old, found.pop("now"))
-    found["breaks"] = not found["accepted"] or any(found[name] for name in ("refused", "loses")) or any(
-        one["loses"] or one["failed"] for one in found["conversions"]
+    found["breaks"] = (
+        not found["accepted"]
+        or any(found[name] for name in ("refused", "loses"))
+        or any(one["loses"] or one["failed"] for one in found["conversions"])
     )
     print_definition(report, found)
     return found
@@ -102,7 +104,9 @@ async def define(copy: Copy, new: Object, old: Object | None) -> Object:
         if await is_served(copy, now):
             break
         await asyncio.sleep(0.01)
-    problem = next((c for c in now["status"]["conditions"] if c["type"] == "NamesAccepted" and c["status"] != "True"), {})
+    problem: Object = next(
+        (c for c in now["status"]["conditions"] if c["type"] == "NamesAccepted" and c["status"] != "True"), {}
+    )
     return {"accepted": not problem, "reason": problem.get("message", ""), "causes": [], "now": now}
 
 
@@ -117,7 +121,6 @@ async def is_served(copy: Copy, definition: Object) -> bool:
 
 
 async def judge(
-    copy: Copy,
     contents: Contents,
     given: Mapping[str, Any],
     before: Instances,
@@ -146,7 +149,11 @@ async def judge(
 def print_definition(report: Report, found: Object) -> None:
     """Add the rows and lines of a definition."""
     if not found["accepted"]:
-        kind = {"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1", "name": found["definition"]}
+        kind = {
+            "kind": "CustomResourceDefinition",
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "name": found["definition"],
+        }
         report.add_rows("refused", [{**kind, "reason": found["reason"]}])
     titles = {
         "refused": "refused",
@@ -171,7 +178,9 @@ def print_definition(report: Report, found: Object) -> None:
     report.add_line(f"{line}stored versions: {stored}; storage version: {versions['storage'] or 'none'}")
     if versions["old"]:
         names = ", ".join(versions["old"])
-        report.add_line(f"still stored, and not the storage version: {names}; rewrite the objects before they are removed")
+        report.add_line(
+            f"still stored, and not the storage version: {names}; rewrite the objects before they are removed"
+        )
 
 
 COMMAND = Command(

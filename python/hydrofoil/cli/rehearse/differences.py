@@ -26,14 +26,17 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, 
     >>> list(differences({"a": {"b": 1}, "c": [1]}, {"a": {"b": 2}, "c": [1]}))
     [('.a.b', 1, 2)]
     """
+    if before == after:
+        # Most of an object, compared at once.
+        return
     if isinstance(before, dict) and isinstance(after, dict):
         for name in [*before, *(name for name in after if name not in before)]:
             yield from differences(before.get(name, ABSENT), after.get(name, ABSENT), f"{path}{member(name)}")
     elif isinstance(before, list) and isinstance(after, list):
         for number in range(max(len(before), len(after))):
-            items = (side[number] if number < len(side) else ABSENT for side in (before, after))
-            yield from differences(*items, f"{path}[{number}]")
-    elif before is ABSENT or after is ABSENT or type(before) is not type(after) or before != after:
+            old, new = (side[number] if number < len(side) else ABSENT for side in (before, after))
+            yield from differences(old, new, f"{path}[{number}]")
+    else:
         yield path, before, after
 
 
@@ -62,6 +65,4 @@ def lost_fields(before: Object, after: Object) -> list[str]:
 
 def added_fields(before: Object, after: Object) -> list[str]:
     """Return the fields that the second has and the first does not."""
-    return [
-        field for field, old, _ in differences(strip_metadata(before), strip_metadata(after)) if old is ABSENT
-    ]
+    return [field for field, old, _ in differences(strip_metadata(before), strip_metadata(after)) if old is ABSENT]

@@ -65,7 +65,9 @@ class Instances:
                 continue
             try:
                 async for page in self._copy.pages(f"{path}", TABLE):
-                    rows = found.setdefault(version, {"columnDefinitions": page["columnDefinitions"], "rows": []})["rows"]
+                    rows = found.setdefault(version, {"columnDefinitions": page["columnDefinitions"], "rows": []})[
+                        "rows"
+                    ]
                     rows += [row["cells"] for row in page.get("rows") or ()]
             except ApiError:
                 # What cannot be read is told by the objects.
@@ -123,16 +125,17 @@ class Instances:
 
     async def there_and_back(self) -> list[Object]:
         """Write each object in each other served version as it reads there; return what is lost. It changes them."""
-        found = []
+        found: list[Object] = []
         original = dict(self.items)
-        for version in served_versions(self.definition) if self.definition is not None else ():
-            if version == self.version:
-                continue
+        served = served_versions(self.definition) if self.definition is not None else []
+        versions = [version for version in served if version != self.version]
+        for version in versions:
+            if found:
+                # As they were before the last one.
+                await self._copy.rewrite(list(original.values()))
             entry: Object = {"version": version, "loses": [], "failed": []}
             found.append(entry)
             await self._convert(version, original, entry)
-            self.items = original
-            await self._copy.rewrite(list(original.values()))
         return found
 
     async def _convert(self, version: str, original: dict[Key, Object], entry: Object) -> None:

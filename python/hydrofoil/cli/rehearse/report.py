@@ -21,7 +21,7 @@ class Report:
     """What a rehearsal has found: members of JSON, and rows of a table."""
 
     def __init__(self, *breaking: str) -> None:
-        """`breaking` are the members that tell, where they are not empty, that something would break."""
+        """Take the members that tell, where they are not empty, that something would break."""
         self._breaking = breaking
         self.content: Object = {}
         self._rows: list[Sequence[str]] = []
@@ -69,6 +69,8 @@ def name_of(entry: Mapping[str, Any]) -> str:
     kind = str(entry.get("kind") or "").lower()
     found = f"{kind}.{group}" if group else kind
     name = str(entry.get("name") or "")
+    if entry.get("subject"):
+        name = str(entry["subject"])
     if name:
         found = f"{found}/{name}" if found else name
     return f"{found} -n {entry['namespace']}" if entry.get("namespace") else found

@@ -33,9 +33,9 @@ def probe_version(definition: Object, wanted: str) -> str:
 
 def describe_versions(old: Object | None, new: Object) -> Object:
     """Return which versions objects are stored in, and what becomes of these."""
-    stored = list(((new.get("status") or {}).get("storedVersions")) or ((old or {}).get("status") or {}).get(
-        "storedVersions", ()
-    ))
+    stored = list(
+        ((new.get("status") or {}).get("storedVersions")) or ((old or {}).get("status") or {}).get("storedVersions", ())
+    )
     names, served = [v["name"] for v in new["spec"]["versions"]], served_versions(new)
     storage = storage_version(new)
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -153,7 +152,6 @@ async def start_copy(
         options["enable_admission_plugins"] = Texts(
             name for name in options["enable_admission_plugins"] if name not in WEBHOOKS
         )
-    logging.getLogger("hydrofoil").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="hydrofoil-rehearse-") as folder:
         config = RehearsalConfig(
             calls_webhooks=webhooks,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import tempfile
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -48,6 +49,8 @@ def run_rehearsal(work: Coroutine[Any, Any, Report], given: Mapping[str, Any]) -
     """Run a rehearsal, and print what it finds; return the exit code. Raise Failure."""
     # Objects of a dump have no circles: looking for some takes a fifth of the time.
     gc.disable()
+    # What the copy would warn of is in the report.
+    logging.getLogger("hydrofoil").setLevel(logging.ERROR)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(work).write(as_json=given["as_json"])
 

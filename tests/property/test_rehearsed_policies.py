@@ -169,7 +169,12 @@ def test_roles_refuse_what_a_rehearsal_says(
         for number, request in enumerate(requests, 1):
             code, body, path = send(server, request)
             recorded[number] = code
-            event = {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "level": "Request"}
+            event: Object = {
+                "kind": "Event",
+                "apiVersion": "audit.k8s.io/v1",
+                "stage": "ResponseComplete",
+                "level": "Request",
+            }
             event |= {"verb": request[0], "requestURI": path, "responseStatus": {"code": code}}
             event |= {"user": {"username": "jane", "groups": ["system:authenticated"]}}
             event |= {"requestReceivedTimestamp": f"2026-01-01T00:00:{number:02}Z"}

@@ -69,6 +69,10 @@ class Copy:
         group, _, version = api_version.rpartition("/")
         return self.catalog.by_kind.get((group, version, kind))
 
+    async def wait_for(self, group: str, version: str, kind: str) -> None:
+        """Wait until a resource is served, a while at most."""
+        await self._kinds.find(group, version, kind, True)
+
     def path(self, found: DumpedObject) -> str:
         """Return the path of an object of the dump; empty if its kind is not served."""
         resource = self.find(found.api_version, found.kind)

@@ -31,8 +31,12 @@ def probe_version(definition: Object, wanted: str) -> str:
     return served[0] if served else ""
 
 
-def describe_versions(old: Object | None, new: Object) -> Object:
+NO_VERSIONS: Object = {"spec": {"versions": []}}
+
+
+def describe_versions(old: Object | None, new: Object | None) -> Object:
     """Return which versions objects are stored in, and what becomes of these."""
+    new = new or NO_VERSIONS
     stored = list(
         ((new.get("status") or {}).get("storedVersions")) or ((old or {}).get("status") or {}).get("storedVersions", ())
     )

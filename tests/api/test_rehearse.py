@@ -153,6 +153,30 @@ def test_roles_without_a_log_tell_of_rights(tmp_path: Path) -> None:
     assert [one["verb"] for one in found["gained"]] == ["watch"]
 
 
+def test_records_that_cannot_be_judged_are_named(dump: str, tmp_path: Path) -> None:
+    team = "/api/v1/namespaces/team"
+    head: Object = {"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "level": "Request"}
+    head |= {"verb": "create", "user": {"username": "jane"}, "responseStatus": {"code": 201}}
+    head |= {"requestReceivedTimestamp": "2026-01-01T00:00:00Z", "requestURI": f"{team}/configmaps"}
+    body = {"metadata": {"name": "x"}}
+    records: list[Object] = [
+        {**head, "requestObject": body},
+        {**head, "requestObject": body, "responseStatus": {"code": 409}},
+        {**head, "requestObject": body, "user": {"username": "a\r\nb"}},
+        {**head, "requestObject": body, "requestURI": f"{team}/pods/p/proxy"},
+        {**head, "requestObject": body, "requestURI": "/hydrofoil/v1/import"},
+        {**head, "requestObject": body, "requestURI": f"{team}/missing"},
+        {**head, "level": "Metadata"},
+        {**head, "verb": "list"},
+    ]
+    log = tmp_path / "audit.log"
+    log.write_text("".join(json.dumps(record) + "\n" for record in records) + "no JSON\n")
+    code, found, _ = run("rehearse", "audit", str(log), policy(tmp_path, "false"), "--from", dump, "--json")
+    assert (code, found["requests"], found["requests_follow"]) == (1, 7, [])
+    assert [one["line"] for one in found["requests_refused"]] == [1]
+    assert [one["line"] for one in found["requests_unjudged"]] == [9, 3, 4, 5, 6, 7]
+
+
 async def rehearse(*words: str) -> tuple[int, Object]:
     """Run a rehearsal beside the loop, which answers its webhooks."""
     line = command("rehearse", *words, "--json")

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from hydrofoil import Server
 from hydrofoil.cli.rehearse.definition import rehearse_all
+from hydrofoil.dumps.order import DumpIndex
+from hydrofoil.server.dumped_log import Contents
 from hydrofoil.testing.remote_server import RemoteServer
 from tests.property.rehearsals import FLAGS, Object, call, create, take_dump
 
@@ -108,10 +110,24 @@ def test_a_rehearsal_agrees_with_what_happens(
             head = {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": f"b-{number}"}}
             create(server, BOATS.format("v1"), {**head, **one})
         new = definition(schemas, "v2" if stores_second and "v2" in schemas else "v1")
-        report = uvloop.run(rehearse_all(take_dump(server, tmp_path), [new], FLAGS))
-        compare(server, new, report.content["definitions"][0])
+        contents = take_dump(server, tmp_path)
+        report = uvloop.run(rehearse_all(contents, [new], FLAGS))
+        alone = uvloop.run(rehearse_all(without_definition(contents), [new], FLAGS))
+        (found,), (also,) = report.content["definitions"], alone.content["definitions"]
+        for name in ("accepted", "objects", "refused", "tolerated", "loses", "gains", "conversions", "versions"):
+            assert also[name] == found[name]
+        compare(server, new, found)
     finally:
         server.restore(before)
+
+
+def without_definition(contents: Contents) -> Contents:
+    """Return the objects as kubectl dumps them, without their definition."""
+    index = DumpIndex()
+    for one in contents.objects.objects():
+        if one.kind != "CustomResourceDefinition":
+            index.add(one)
+    return contents._replace(objects=index)
 
 
 def compare(server: RemoteServer, new: Object, found: Object) -> None:

@@ -14,7 +14,7 @@ from hydrofoil.cli.failure import Failure
 from hydrofoil.cli.rehearse.copy import Copy, identify, start_copy
 from hydrofoil.cli.rehearse.differences import describe_differences
 from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents, run_rehearsal
-from hydrofoil.cli.rehearse.report import Report
+from hydrofoil.cli.rehearse.report import Report, tell_of_unread
 from hydrofoil.cli.rehearse.webhooks import count_webhooks, tell_of_webhooks
 from hydrofoil.clock import stopwatch
 from hydrofoil.controls.apply import Applied, ObjectSet, path_of
@@ -77,6 +77,7 @@ async def rehearse(
         report.add_rows(outcome if outcome != "conflicts" else "conflict", found[outcome])
     numbers = ", ".join(f"{len(found[outcome])} {outcome}" for outcome in OUTCOMES[:-1])
     report.add_line(numbers)
+    tell_of_unread(report, report.content["unread"])
     tell_of_webhooks(report, webhooks, called=given["webhooks"])
     return report
 

@@ -13,7 +13,7 @@ from hydrofoil.cli.failure import Failure
 from hydrofoil.cli.rehearse.policy import check_webhooks
 from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_change, read_contents, run_rehearsal
 from hydrofoil.cli.rehearse.recorded import add_requests, judge_requests
-from hydrofoil.cli.rehearse.report import Report
+from hydrofoil.cli.rehearse.report import Report, tell_of_unread
 from hydrofoil.cli.rehearse.webhooks import count_webhooks, tell_of_webhooks
 from hydrofoil.clock import stopwatch
 from hydrofoil.controls.documents import Document
@@ -40,10 +40,12 @@ async def rehearse(contents: Contents, change: Sequence[Document], log: str, giv
     report.content = {
         "invalid": judged.invalid,
         "webhooks": {"called": bool(given["webhooks"]), "configurations": webhooks},
+        "unread": judged.unread,
     }
     report.add_rows("invalid", judged.invalid)
     add_requests(report, judged)
     report.content["seconds"] = round(stopwatch() - begun, 3)
+    tell_of_unread(report, judged.unread)
     tell_of_webhooks(report, webhooks, called=given["webhooks"])
     return report
 

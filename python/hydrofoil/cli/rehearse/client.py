@@ -61,7 +61,11 @@ class MemoryClient:
             lines += [f"{name}: {one}" for one in (value if isinstance(value, list) else [value])]
         lines.append(f"Content-Length: {len(body)}\r\n\r\n")
         self._pipe.write("\r\n".join(lines).encode("utf-8", "surrogateescape") + body)
-        return await self._read(self._reader)
+        try:
+            return await self._read(self._reader)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.close()
+            return Answer(400, orjson.dumps({"kind": "Status", "message": "the request was cut off"}))
 
     async def _read(self, reader: asyncio.StreamReader) -> Answer:
         start, *fields = (await reader.readuntil(b"\r\n\r\n")).decode("utf-8", "replace").split("\r\n")

@@ -10,11 +10,12 @@ from hydrofoil.apis.options import ApiOptions
 from hydrofoil.cli.access import AccessOptions
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import Failure
+from hydrofoil.cli.rehearse.assumption import assume_definition
 from hydrofoil.cli.rehearse.columns import compare_columns
 from hydrofoil.cli.rehearse.copy import Copy, identify, start_copy
 from hydrofoil.cli.rehearse.instances import Instances
 from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_contents, read_documents, run_rehearsal
-from hydrofoil.cli.rehearse.report import Report
+from hydrofoil.cli.rehearse.report import Report, tell_of_unread
 from hydrofoil.cli.rehearse.versions import (
     describe_versions,
     probe_version,
@@ -62,6 +63,7 @@ async def rehearse(contents: Contents, new: Object, given: Mapping[str, Any], re
     """Return what one definition does. Raise Failure."""
     webhooks = bool(given["webhooks"])
     name = identify(new)["name"]
+    contents = assume_definition(contents, new)
     async with start_copy(contents, given, webhooks=webhooks) as copy:
         answer = await copy.ask("GET", f"{PATH}/{name}")
         old = answer.content() if answer.status == 200 else None
@@ -87,6 +89,7 @@ async def rehearse(contents: Contents, new: Object, given: Mapping[str, Any], re
             found["versions"] = describe_versions(old, now)
         else:
             found["versions"] = describe_versions(old, found.pop("now") if found["accepted"] else old)
+        found["unread"] = list(copy.problems)
     found["breaks"] = (
         not found["accepted"]
         or any(found[name] for name in ("refused", "loses"))
@@ -136,13 +139,15 @@ async def judge(
         # A webhook moves fields: only the way there and back tells what it loses.
         found["loses"], found["gains"] = before.compare(after)
     refused = await after.try_updates()
-    if refused:
+    if refused and before.definition is not None:
         # By a second copy, which has the old definition.
         async with start_copy(contents, given, webhooks=bool(given["webhooks"])) as other:
             old = Instances(other, before.definition, before.version)
             before_too = await old.refused_among(refused)
         found["refused"] = [one for one in refused if (one["namespace"], one["name"]) not in before_too]
         found["refused_before"] = [one for one in refused if (one["namespace"], one["name"]) in before_too]
+    else:
+        found["refused"] = refused
     known = {(one["namespace"], one["name"]) for one in refused}
     found["tolerated"] = [one for one in await after.try_creations() if (one["namespace"], one["name"]) not in known]
 
@@ -172,6 +177,7 @@ def print_definition(report: Report, found: Object) -> None:
     for column in found["columns"]:
         what = f"{column['version']} {column['name']}: {column['change']}, empty in {column['empty']}"
         report.add_rows("column", [{"name": found["definition"], "reason": what}])
+    tell_of_unread(report, found["unread"])
     versions = found["versions"]
     stored = ", ".join(versions["stored"]) or "none"
     line = f"{found['definition']}: {found['objects']} objects, {len(found['refused'])} refused, "

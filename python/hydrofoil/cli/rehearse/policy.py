@@ -14,7 +14,7 @@ from hydrofoil.cli.rehearse.copy import Copy, start_copy
 from hydrofoil.cli.rehearse.probes import OPERATIONS, Probes
 from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_change, read_contents, run_rehearsal
 from hydrofoil.cli.rehearse.recorded import add_requests, judge_requests
-from hydrofoil.cli.rehearse.report import Report
+from hydrofoil.cli.rehearse.report import Report, tell_of_unread
 from hydrofoil.cli.rehearse.scope import POLICIES, Scope, scope_of
 from hydrofoil.cli.rehearse.webhooks import KINDS, count_webhooks, tell_of_webhooks
 from hydrofoil.clock import stopwatch
@@ -50,7 +50,7 @@ async def rehearse(contents: Contents, change: Sequence[Document], log: str, giv
         objects = [one for one in contents.objects.objects() if is_probed(copy, one, scope)]
         probes = Probes(copy)
         entries = [entry for one in objects for entry in await probes.run(one, scope.operations)]
-        warned = probes.warned
+        warned, unread = probes.warned, list(copy.problems)
     refused, before = await compare(contents, entries, objects, marks_of(contents, change), given)
     webhooks = count_webhooks(contents, change)
     report.content = {
@@ -60,6 +60,7 @@ async def rehearse(contents: Contents, change: Sequence[Document], log: str, giv
         "refused_before": before,
         "warned": warned,
         "webhooks": {"called": bool(given["webhooks"]), "configurations": webhooks},
+        "unread": unread,
     }
     report.add_rows("invalid", invalid)
     report.add_rows("refused", refused)
@@ -69,6 +70,7 @@ async def rehearse(contents: Contents, change: Sequence[Document], log: str, giv
     if log:
         add_requests(report, await judge_requests(contents, change, log, given))
     report.content["seconds"] = round(stopwatch() - begun, 3)
+    tell_of_unread(report, unread)
     tell_of_webhooks(report, webhooks, called=given["webhooks"])
     return report
 

@@ -16,7 +16,7 @@ from hydrofoil.cli.rehearse.copy import Copy, start_copy
 from hydrofoil.cli.rehearse.report import Report
 from hydrofoil.cli.rehearse.rights import MODES, Rights, modes_of, read_user
 from hydrofoil.controls.documents import Document
-from hydrofoil.request import parse, refusal
+from hydrofoil.request import LONG_RUNNING, parse, refusal
 from hydrofoil.server.dumped_log import Contents
 
 Object = dict[str, Any]
@@ -35,6 +35,8 @@ class Judged(Struct):
     unjudged: list[Object] = field(default_factory=list)
     invalid: list[Object] = field(default_factory=list)
     """Objects of the change that are refused themselves."""
+    unread: list[str] = field(default_factory=list)
+    """A line on each object of the source that could not be taken."""
 
 
 async def judge_requests(contents: Contents, change: Sequence[Document], log: str, given: Mapping[str, Any]) -> Judged:
@@ -53,7 +55,7 @@ async def judge_requests(contents: Contents, change: Sequence[Document], log: st
                 )
                 for _ in range(2)
             ]
-            found.invalid = await after.apply(change)
+            found.invalid, found.unread = await after.apply(change), list(before.problems)
             work = RequestRehearsal(before, after, found, judges_rights=modes == MODES)
             for place, content in recording.contents():
                 await work.judge(place.line, content)
@@ -86,8 +88,8 @@ class RequestRehearsal:
         if method is None or not entry["uri"].startswith("/"):
             self._put_off(entry, "its verb or its requestURI is unknown")
             return
+        info = parse(method, entry["uri"])
         if self._judges_rights and user.name:
-            info = parse(method, entry["uri"])
             (was, _), (now, reason) = [await rights.ask(user, info) for rights in self._rights]
             if not was:
                 self._put_off(entry, NO_RIGHT)
@@ -97,10 +99,17 @@ class RequestRehearsal:
                 return
         if method in READS:
             return
+        if not info.resourceful or info.subresource in LONG_RUNNING:
+            # The copy has no pods and no nodes to speak with.
+            self._put_off(entry, "it is no write of an object")
+            return
         try:
             recorded = parse_record(content)
         except RecordError as e:
             self._put_off(entry, str(e))
+            return
+        if not is_header(recorded.user):
+            self._put_off(entry, "no header can name its user")
             return
         was_answer, now_answer = [await send(copy, recorded) for copy in self._copies]
         self._compare(entry, was_answer, now_answer)
@@ -131,6 +140,12 @@ async def send(copy: Copy, recorded: Recorded) -> Answer:
         # Of a custom resource, it was a merge patch.
         answer = await copy.act(recorded.method, recorded.uri, MERGE, body, recorded.user)
     return answer
+
+
+def is_header(lines: Mapping[str, object]) -> bool:
+    """Report whether texts can be values of header lines."""
+    texts = [text for value in lines.values() for text in (value if isinstance(value, list) else [value])]
+    return all(str(text).isprintable() for text in (*lines, *texts))
 
 
 def forget_versions(body: bytes) -> bytes:

@@ -13,6 +13,8 @@ from hydrofoil.cli.failure import WRONG
 Object = dict[str, Any]
 SHOWN = 200
 """The rows that a person sees of each kind."""
+UNREAD = 20
+"""The lines that a person sees on what could not be read."""
 WIDEST = 60
 """The widest column in characters, but for the last one."""
 
@@ -61,6 +63,14 @@ class Report:
         widths = [min(max((len(row[at]) for row in rows), default=0), WIDEST) for at in range(2)]
         lines = [f"{row[0]:{widths[0]}}  {row[1]:{widths[1]}}  {row[2]}".rstrip() for row in rows]
         return "".join("".join(c if c.isprintable() else "?" for c in line) + "\n" for line in [*lines, *self._lines])
+
+
+def tell_of_unread(report: Report, problems: Sequence[str]) -> None:
+    """Add a line for each object that the copy could not take."""
+    for problem in problems[:UNREAD]:
+        report.add_line(f"not read: {problem}")
+    if len(problems) > UNREAD:
+        report.add_line(f"not read: and {len(problems) - UNREAD} more (--json shows all)")
 
 
 def name_of(entry: Mapping[str, Any]) -> str:

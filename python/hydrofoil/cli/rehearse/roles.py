@@ -15,7 +15,7 @@ from hydrofoil.cli.rehearse.copy import start_copy
 from hydrofoil.cli.rehearse.grants import find_grants
 from hydrofoil.cli.rehearse.reading import RehearsalOptions, read_change, read_contents, run_rehearsal
 from hydrofoil.cli.rehearse.recorded import add_requests, judge_requests
-from hydrofoil.cli.rehearse.report import Report
+from hydrofoil.cli.rehearse.report import Report, tell_of_unread
 from hydrofoil.cli.rehearse.rights import MODES, Rights, is_role
 from hydrofoil.clock import stopwatch
 from hydrofoil.controls.documents import Document
@@ -42,19 +42,20 @@ async def rehearse(contents: Contents, change: Sequence[Document], log: str, giv
     async with AsyncExitStack() as copies:
         before, after = [await copies.enter_async_context(start_copy(contents, given, modes=MODES)) for _ in range(2)]
         invalid = await after.apply(change)
-        rights = Rights(before), Rights(after)
+        rights, unread = (Rights(before), Rights(after)), list(before.problems)
         lost, won = list[Object](), list[Object]()
         for grant in await find_grants(before, after, change):
             was, now = [(await one.ask(grant.user, grant.request))[0] for one in rights]
             if was != now:
                 (lost if was else won).append(grant.entry())
-    report.content = {"invalid": invalid, "lost": lost, "gained": won}
+    report.content = {"invalid": invalid, "lost": lost, "gained": won, "unread": unread}
     report.add_rows("invalid", invalid)
     report.add_rows("lost", lost)
     report.add_rows("gained", won)
     report.add_line(f"{len(lost)} rights lost, {len(won)} gained")
     if log:
         add_requests(report, await judge_requests(contents, change, log, given))
+    tell_of_unread(report, unread)
     report.content["seconds"] = round(stopwatch() - begun, 3)
     return report
 

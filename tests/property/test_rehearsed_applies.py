@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import uvloop
 from blockbuster import BlockBuster
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
@@ -22,17 +22,14 @@ QUOTA = {"metadata": {"name": "few"}, "spec": {"hard": {"count/configmaps": "4"}
 VALUES = st.sampled_from(("1", "2"))
 DATA = st.dictionaries(st.sampled_from(("a", "b", "c")), VALUES, max_size=3)
 NAMESPACES = st.sampled_from(("default", "team", "new", "missing"))
-MAP = st.builds(
-    lambda name, namespace, data: {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "namespace": namespace},
-        "data": data,
-    },
-    st.sampled_from(("x", "y", "z", "Wrong_Name")),
-    NAMESPACES,
-    DATA,
-)
+NAMES = st.sampled_from(("x", "y", "z", "Wrong_Name"))
+
+
+def config_map(name: str, namespace: str, data: Object) -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": data}
+
+
+MAP = st.builds(config_map, NAMES, NAMESPACES, DATA)
 SPACE: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}}
 UNKNOWN: Object = {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": "b"}}
 DEPLOYMENT = st.builds(
@@ -52,8 +49,20 @@ DEPLOYMENT = st.builds(
     st.integers(-1, 2),
     st.sampled_from(("i:1", "i:2")),
 )
-OBJECTS = st.lists(st.one_of(MAP, MAP, DEPLOYMENT, st.just(SPACE), st.just(UNKNOWN)), min_size=1, max_size=8)
-PATHS = {"ConfigMap": "/api/v1/namespaces/{}/configmaps/{}", "Namespace": "/api/v1/namespaces/{1}"}
+LIMIT: Object = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "new", "namespace": "default"},
+    "spec": {"hard": {"count/configmaps": "2"}},
+}
+OBJECTS = st.lists(
+    st.one_of(MAP, MAP, DEPLOYMENT, st.just(SPACE), st.just(UNKNOWN), st.just(LIMIT)), min_size=1, max_size=8
+)
+PATHS = {
+    "ConfigMap": "/api/v1/namespaces/{}/configmaps/{}",
+    "Namespace": "/api/v1/namespaces/{1}",
+    "ResourceQuota": "/api/v1/namespaces/{}/resourcequotas/{}",
+}
 
 
 def path_of(content: Object) -> str:
@@ -78,6 +87,7 @@ def unguarded(no_blocking: BlockBuster) -> None:
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(before=[SPACE], new=[LIMIT, *(config_map(name, "default", {}) for name in "xyz")], force=False)
 @given(before=OBJECTS, new=OBJECTS, force=st.booleans())
 def test_a_rehearsal_agrees_with_what_happens(
     server: RemoteServer, tmp_path: Path, before: list[Object], new: list[Object], force: bool
@@ -86,6 +96,7 @@ def test_a_rehearsal_agrees_with_what_happens(
     try:
         for content in before:
             call(server, "PATCH", f"{path_of(content)}?fieldManager=helm", content, APPLY)
+            settle(server, content)
         contents = take_dump(server, tmp_path)
         options = ApplyRehearsalOptions(field_manager="flux", force=force)
         report = uvloop.run(rehearse(contents, documents(*new), options, FLAGS))
@@ -93,6 +104,12 @@ def test_a_rehearsal_agrees_with_what_happens(
         assert report.code == (1 if report.content["refused"] or report.content["conflicts"] else 0)
     finally:
         server.restore(state)
+
+
+def settle(server: RemoteServer, content: Object) -> None:
+    """Wait for the controllers where what follows depends on them: the account of a namespace, the count of a quota."""
+    if content["kind"] in ("Namespace", "ResourceQuota"):
+        server.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
 
 
 def compare(server: RemoteServer, new: list[Object], *, force: bool, found: dict[str, Any]) -> None:
@@ -103,9 +120,7 @@ def compare(server: RemoteServer, new: list[Object], *, force: bool, found: dict
         was = call(server, "GET", path)
         query = f"fieldManager=flux{'&force=true' if force else ''}"
         code, answer = call(server, "PATCH", f"{path}?{query}", content, APPLY)
-        if content["kind"] == "Namespace":
-            # As by hand: what follows waits for the account of the namespace.
-            server.apply(SPACE)
+        settle(server, content)
         name = content["metadata"]["name"]
         if code == 409:
             causes = [(cause["field"], cause["message"].split('"')[1]) for cause in answer["details"]["causes"]]

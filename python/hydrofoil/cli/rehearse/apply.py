@@ -109,6 +109,9 @@ class ApplyRehearsal:
                 applied = await self._apply(self._forced, document)
             except ApiError as e:
                 return "refused", {**entry, **describe_refusal(e, document.origin)}
+        if document.content["kind"] == "ResourceQuota":
+            # It counts once its controller has looked at it.
+            await self._copy.settle()
         entry["name"] = str(applied.content["metadata"].get("name") or entry["name"])
         if applied.created or before is None:
             return "created", entry

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uvloop
 from blockbuster import BlockBuster
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
@@ -153,6 +153,11 @@ def send(server: RemoteServer, request: tuple[str, str, str]) -> tuple[int, Obje
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(
+    old=[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create"]}],
+    new=[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}],
+    requests=[("create", "team", "y"), ("get", "team", "y")],
+)
 @given(old=RULES, new=RULES, requests=st.lists(REQUEST, min_size=1, max_size=8))
 def test_roles_refuse_what_a_rehearsal_says(
     server: RemoteServer,

@@ -16,7 +16,7 @@ from hydrofoil.cli.rehearse.copy import Copy, start_copy
 from hydrofoil.cli.rehearse.report import Report
 from hydrofoil.cli.rehearse.rights import MODES, Rights, modes_of, read_user
 from hydrofoil.controls.documents import Document
-from hydrofoil.request import LONG_RUNNING, parse, refusal
+from hydrofoil.request import LONG_RUNNING, RequestInfo, parse, refusal
 from hydrofoil.server.dumped_log import Contents
 
 Object = dict[str, Any]
@@ -89,30 +89,39 @@ class RequestRehearsal:
             self._put_off(entry, "its verb or its requestURI is unknown")
             return
         info = parse(method, entry["uri"])
+        is_allowed = True
         if self._judges_rights and user.name:
-            (was, _), (now, reason) = [await rights.ask(user, info) for rights in self._rights]
+            (was, _), (is_allowed, reason) = [await rights.ask(user, info) for rights in self._rights]
             if not was:
                 self._put_off(entry, NO_RIGHT)
                 return
-            if not now:
+            if not is_allowed:
                 self._found.refused.append({**entry, "code": 403, "reason": refusal(user, info, reason).message})
-                return
-        if method in READS:
+        if method in READS and not (entry["verb"] == "get" and info.name and self._found.refused):
+            # Only what a refused request would have made can be missing.
             return
-        if not info.resourceful or info.subresource in LONG_RUNNING:
-            # The copy has no pods and no nodes to speak with.
-            self._put_off(entry, "it is no write of an object")
-            return
+        if recorded := self._read(entry, content, info, is_allowed=is_allowed):
+            before, after = self._copies
+            was_answer = await send(before, recorded)
+            # Without the change the request is made: others may depend on it.
+            if is_allowed:
+                self._compare(entry, was_answer, await send(after, recorded))
+
+    def _read(self, entry: Object, content: Object, info: RequestInfo, *, is_allowed: bool) -> Recorded | None:
+        """Return a request to be sent; put off one that cannot be, unless it is judged already."""
+        reason = ""
         try:
             recorded = parse_record(content)
+            if not info.resourceful or info.subresource in LONG_RUNNING:
+                # The copy has no pods and no nodes to speak with.
+                reason = "it is no request for an object"
+            elif not is_header(recorded.user):
+                reason = "no header can name its user"
         except RecordError as e:
-            self._put_off(entry, str(e))
-            return
-        if not is_header(recorded.user):
-            self._put_off(entry, "no header can name its user")
-            return
-        was_answer, now_answer = [await send(copy, recorded) for copy in self._copies]
-        self._compare(entry, was_answer, now_answer)
+            recorded, reason = None, str(e)
+        if reason and is_allowed:
+            self._put_off(entry, reason)
+        return None if reason else recorded
 
     def _put_off(self, entry: Object, reason: str) -> None:
         self._found.unjudged.append({**entry, "reason": reason})

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hydrofoil.cli.rehearse.probes import OPERATIONS
+from hydrofoil.cli.rehearse.webhooks import KINDS
 from hydrofoil.controls.documents import Document
 
 POLICIES = ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy")
-CONFIGURATIONS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 BINDINGS = ("ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicyBinding")
 VERBS = {"UPDATE": "update", "CREATE": "create", "DELETE": "delete"}
 
@@ -39,7 +39,7 @@ def scope_of(change: Iterable[Document]) -> Scope:
         try:
             if kind in POLICIES:
                 rules += spec["matchConstraints"]["resourceRules"]
-            elif kind in CONFIGURATIONS:
+            elif kind in KINDS:
                 rules += [rule for hook in content["webhooks"] for rule in hook["rules"]]
             elif kind not in BINDINGS or (kind.removesuffix("Binding"), spec.get("policyName")) not in names:
                 return EVERYTHING

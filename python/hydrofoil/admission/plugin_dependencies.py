@@ -57,3 +57,5 @@ class PluginDependencies(Struct, frozen=True):
     metrics: Measures = field(default_factory=Measures)
     configuration: Mapping[str, Any] = field(default_factory=dict)
     """The configuration of plug-ins, by their names."""
+    rehearses: bool = False
+    """Whether webhooks see a dry run in every write."""

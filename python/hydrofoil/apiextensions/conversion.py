@@ -25,6 +25,7 @@ SECONDS = 30
 """The timeout of a webhook."""
 WHILE = "(Client.Timeout exceeded while awaiting headers)"
 """What Go adds where the client has the timeout."""
+NOT_CALLED = "webhooks are not called here"
 Object = dict[str, Any]
 Key = tuple[int, str]
 """A version of an object, and the API version requested."""
@@ -52,7 +53,8 @@ class Call:
 class Webhook:
     """The conversion webhook of one definition."""
 
-    def __init__(self, conversion: Object, services: Services, chance: Chance) -> None:
+    def __init__(self, conversion: Object, services: Services | None, chance: Chance) -> None:
+        """`services` locates the webhook; None: it is not called, and each conversion fails."""
         self._chance = chance
         webhook = conversion["webhook"]
         self.conversion = conversion
@@ -149,6 +151,8 @@ class Webhook:
         return review.objects_of_response(self._review, uid, await self._post(body, len(objects)))
 
     async def _post(self, body: bytes, objects: int) -> Object:
+        if self._services is None:
+            raise ConversionFailed(NOT_CALLED)
         bound = bounds.review_bound(objects, len(body))
         try:
             reply = await send(self._connections, self._endpoint, self._services, body, bound, seconds=SECONDS)

@@ -45,9 +45,9 @@ class Extensions:
         hub: Hub,
         clock: Clock,
         swapped: Callable[[tuple[str, str] | None], None],
-        services: Services,
+        services: Services | None,
     ) -> None:
-        """`services` locates the webhooks that convert."""
+        """`services` locates the webhooks that convert; None: they are not called."""
         self._served = Served(registry, clock, swapped, services, self._instance_gone)
         definitions = Definitions(registry, resource)
         self.followed = Followed(definitions.collection, resource.native, self._served, hub)

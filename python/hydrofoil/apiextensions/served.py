@@ -108,13 +108,13 @@ class Served:
         registry: Registry,
         clock: Clock,
         swapped: Callable[[tuple[str, str] | None], None],
-        services: Services,
+        services: Services | None,
         instance_gone: Callable[[str], None],
     ) -> None:
         """Call `swapped` when resources were added, changed or removed, with the collection whose streams end, if any.
 
-        `services` locates the conversion webhooks; `instance_gone` is called with the name of a definition when an
-        instance is removed.
+        `services` locates the conversion webhooks, which are not called without; `instance_gone` is called
+        with the name of a definition when an instance is removed.
         """
         self._registry = registry
         self._clock = clock

@@ -16,6 +16,7 @@ from hydrofoil.cli.group import Entry, Group
 from hydrofoil.folders import FolderError
 
 SERVING, TESTING, MEASURING, DUMPS, DATA, SHELL = "Serve", "Test", "Measure", "Look back", "Keep data", "Set up"
+REHEARSING = "Look ahead"
 COMMANDS = {
     "serve": Entry(SERVING, "hydrofoil.cli.serve", "serve the API until SIGTERM or SIGINT"),
     "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server that runs"),
@@ -27,6 +28,19 @@ COMMANDS = {
     "export": Entry(DUMPS, "hydrofoil.cli.dumps.export", "write the objects of a cluster to a folder or archive"),
     "import": Entry(DUMPS, "hydrofoil.cli.dumps.load", "bring the objects of a dump to a server"),
     "replay": Entry(DUMPS, "hydrofoil.cli.dumps.replay", "send the requests of an audit log again"),
+    "rehearse definition": Entry(
+        REHEARSING, "hydrofoil.cli.rehearse.definition", "tell what a new definition does to stored objects"
+    ),
+    "rehearse apply": Entry(REHEARSING, "hydrofoil.cli.rehearse.apply", "tell what an apply of files would do"),
+    "rehearse policy": Entry(
+        REHEARSING, "hydrofoil.cli.rehearse.policy", "tell which objects new policies or webhooks would refuse"
+    ),
+    "rehearse roles": Entry(
+        REHEARSING, "hydrofoil.cli.rehearse.roles", "tell which rights and requests a change of roles would end"
+    ),
+    "rehearse audit": Entry(
+        REHEARSING, "hydrofoil.cli.rehearse.audit", "tell which recorded requests a change would refuse"
+    ),
     "data check": Entry(DATA, "hydrofoil.cli.data.commands", "read all of a data folder, and find damage"),
     "data compact": Entry(DATA, "hydrofoil.cli.data.commands", "remove the history of a data folder"),
     "data backup": Entry(DATA, "hydrofoil.cli.data.commands", "write the state of a data folder to a file"),

@@ -110,10 +110,22 @@ class ObjectSet:
     """Objects to be applied, in the order in which they can be: definitions, then namespaces, then the rest."""
 
     def __init__(
-        self, ask: Ask, find: Find, documents: Iterable[Document], settle: Callable[[], Awaitable[None]] | None = None
+        self,
+        ask: Ask,
+        find: Find,
+        documents: Iterable[Document],
+        settle: Callable[[], Awaitable[None]] | None = None,
+        *,
+        manager: str = MANAGER,
+        force: bool = True,
     ) -> None:
-        """`settle` waits for the controllers: they make what objects in a new namespace need."""
+        """`settle` waits for the controllers: they make what objects in a new namespace need.
+
+        `force`: fields of other managers are taken.
+        """
         self._ask = ask
+        self._query = f"fieldManager={quote(manager, safe='')}"
+        self.force = force
         self._settle = settle
         self._unsettled = False
         self._find = find
@@ -147,7 +159,7 @@ class ObjectSet:
         if name:
             reply = await self._patch(path, content)
         else:
-            reply = await self._ask("POST", f"{path}?fieldManager={MANAGER}", JSON, orjson.dumps(content))
+            reply = await self._ask("POST", f"{path}?{self._query}", JSON, orjson.dumps(content))
         answer, created = body_of(reply, origin), reply.status == 201
         self._unsettled |= content["kind"] == NAMESPACE
         path = path_of(resource, within, str(answer["metadata"]["name"]))
@@ -159,7 +171,7 @@ class ObjectSet:
         return Applied(path, answer, resource, created)
 
     async def _patch(self, path: str, content: dict[str, Any]) -> Reply:
-        target = f"{path}?fieldManager={MANAGER}&force=true"
+        target = f"{path}?{self._query}{'&force=true' if self.force else ''}"
         return await self._ask("PATCH", target, "application/apply-patch+yaml", orjson.dumps(content))
 
 

@@ -42,6 +42,21 @@ class Config(
         """Report whether one of several servers runs the controllers: by default, of those that share etcd."""
         return bool(self.etcd_servers) if self.leader_elect is None else self.leader_elect
 
+    @property
+    def rehearses(self) -> bool:
+        """Report whether nobody but this server may learn of its writes: all that webhooks see is a dry run."""
+        return False
+
+    @property
+    def calls_services(self) -> bool:
+        """Report whether services behind API services are called: those of a dump are of another time."""
+        return not self.read_only
+
+    @property
+    def calls_converters(self) -> bool:
+        """Report whether webhooks that convert are called."""
+        return True
+
 
 ROOMS: tuple[type, ...] = Config.__bases__
 """The options of each package, in the order of the help: what a first start and a test need comes before access."""

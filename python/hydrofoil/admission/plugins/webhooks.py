@@ -72,7 +72,9 @@ class Webhooks(LazyPlugin):
             registry = deps.registry
             users = {name: Known(*user) for name, user in self._users.items()}
             calls = Calls(deps.services, Credentials(users))
-            self._made = Parts(registry, calls, registry.chance, deps.metrics.webhooks(), Equivalents(registry.catalog))
+            equivalents = Equivalents(registry.catalog)
+            metrics = deps.metrics.webhooks()
+            self._made = Parts(registry, calls, registry.chance, metrics, equivalents, rehearses=deps.rehearses)
 
     async def close(self) -> None:
         """Close the connections to webhooks."""

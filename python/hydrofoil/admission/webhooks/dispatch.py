@@ -34,6 +34,8 @@ class Parts(Struct):
     chance: Chance
     metrics: Metrics
     equivalents: Equivalents
+    rehearses: bool = False
+    """Whether every write is a dry run for a webhook."""
 
 
 class Round:
@@ -68,7 +70,8 @@ class Round:
 
     async def ask(self, hook: Hook, at: Target) -> Reply:
         """Return the checked answer of a webhook. Raise CallFailed, Denied and ApiError."""
-        if self.a.dry_run and hook.side_effects not in DRY_RUN_SAFE:
+        dry_run = self.a.dry_run or self.parts.rehearses
+        if dry_run and hook.side_effects not in DRY_RUN_SAFE:
             text = f"admission webhook {quote(hook.name)} does not support dry run"
             raise errors.bad_request(text)
         if not hook.version:
@@ -77,7 +80,8 @@ class Round:
             )
         new, old = await self.seen.forms(at.kind)
         uid = self.parts.chance.uid()
-        answer: Any = await self.parts.calls.post(hook, body(hook.version, uid, self.seen.request(at), new, old))
+        request = {**self.seen.request(at), "dryRun": dry_run}
+        answer: Any = await self.parts.calls.post(hook, body(hook.version, uid, request, new, old))
         try:
             found = reply(answer, hook.version, uid, mutating=self.mutating)
         except NotDecoded as e:

@@ -104,12 +104,17 @@ class Recording:
 
     def records(self) -> Iterator[tuple[Place, Recorded | RecordError]]:
         """Yield the requests, or why one cannot be sent."""
-        for place in self.places:
-            self._file.seek(place.offset)
+        for place, content in self.contents():
             try:
-                yield place, parse_record(orjson.loads(self._file.read(place.length)))
+                yield place, parse_record(content)
             except RecordError as e:
                 yield place, e
+
+    def contents(self) -> Iterator[tuple[Place, dict[str, Any]]]:
+        """Yield the records as they are."""
+        for place in self.places:
+            self._file.seek(place.offset)
+            yield place, orjson.loads(self._file.read(place.length))
 
 
 def arrival(line: bytes) -> float | None:

@@ -21,7 +21,7 @@ def admission(core: Core, authorization: Authorization) -> Part[Chain]:
         from hydrofoil.admission.configuration import read
 
         given = read(config.admission_control_config_file)
-    deps = PluginDependencies(core.registry, core.hub, core.services, configuration=given)
+    deps = PluginDependencies(core.registry, core.hub, core.services, configuration=given, rehearses=config.rehearses)
     on, off = select_plugins(config)
     chain = Chain(plugins(deps, on, off | plugins_of_disabled_gates(core.gates)), authorization.authorizer)
     return Part(feature=chain, close=chain.close, collectors=lambda: [chain.phases, deps.metrics])

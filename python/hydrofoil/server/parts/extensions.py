@@ -35,11 +35,11 @@ class Aggregation(Struct, frozen=True):
 def aggregation(core: Core) -> Part[Aggregation]:
     """Return the API services."""
     registry, hub, clock = core.registry, core.hub, core.clock
-    read_only = core.config.read_only
-    registrations = Registrations(calls=not read_only)
+    calls = core.config.calls_services
+    registrations = Registrations(calls=calls)
     services = ApiServices(registry, registrations, hub, clock)
     backends = Backends(core.services)
-    availability = None if read_only else Availability(registry, hub, registrations, backends, services.report)
+    availability = Availability(registry, hub, registrations, backends, services.report) if calls else None
     documents = Documents(registrations, backends, clock)
     content = RemoteContent(registrations, RemoteClient(backends))
 
@@ -72,7 +72,8 @@ def definitions(core: Core, admission: Chain, aggregation: Aggregation) -> Part[
         for listener in core.listeners:
             listener()
 
-    made = Extensions(core.registry, resource, core.hub, core.clock, swapped, core.services)
+    converters = core.services if core.config.calls_converters else None
+    made = Extensions(core.registry, resource, core.hub, core.clock, swapped, converters)
     strategies: dict[tuple[str, str], Strategy] = {
         (group, plural): DefinitionStrategy(core.registry, made, aggregation.services.defined)
     }

@@ -86,6 +86,7 @@ BRIEF = {
         "--host": "address to listen on (default 127.0.0.1)",
         "--port": "port to listen on (default 8080); 0: any free one",
         "--accept-hosts": "further names that clients may call it by, such as host.docker.internal",
+        "--ui": "serve a page at /ui/ that shows what the server holds and does",
     },
     "Clients": {
         "--kubeconfig": "add a context for this server to a kubeconfig, or write a new one",

@@ -113,6 +113,10 @@ class App:
             running = Running(partial(self.connect, own=True), self.settle, reach, self.disconnect)
             self.controlling = add(test_controls(core, controls, running))
         add(dumps(core, paths.get(ROOT)))
+        if core.config.ui:
+            from hydrofoil.server.parts.ui import ui
+
+            add(ui(core, self.limits))
         texts = add(documents(core, aggregation, paths))
         parts = Parts(
             core.registry,

@@ -19,6 +19,8 @@ from hydrofoil.watch.stream import WatchStream
 SAMPLE_SECONDS = 1.0
 SAMPLES = 6
 """Rates are those of about the last five seconds: the time between the oldest sample and the present."""
+LASTING = frozenset(("WATCH", "CONNECT"))
+"""The verbs of requests that last until their client leaves: how long is no latency."""
 Pair = tuple[str, str]
 """Group and plural of a resource."""
 
@@ -93,7 +95,8 @@ class Stats:
         """
         # Requests that memos answer are counted when somebody looks.
         self._core.memos.fold()
-        requests = [row_figures(labels, row) for labels, row in self._core.metrics.requests.rows().items()]
+        rows = self._core.metrics.requests.rows()
+        requests = [row_figures(labels, row) for labels, row in rows.items() if labels[0] not in LASTING]
         requests.sort(key=lambda row: -row["requests"])
         watches = [self._watch(stream, request) for stream, request in self._core.metrics.watches.open.items()]
         watches.sort(key=lambda row: (not row["slow"], -row["lag"]))

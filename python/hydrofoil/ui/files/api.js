@@ -86,8 +86,9 @@ export async function getQuietly(path) {
 
 /** Return a path with parameters; those without a value are left out. */
 export function withQuery(path, parameters) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined && value !== ""));
-  return query.size ? `${path}?${query}` : path;
+  // For a browser a server would indent what it sends, which doubles it.
+  const all = Object.entries({ pretty: "false", ...parameters });
+  return `${path}?${new URLSearchParams(all.filter(([, value]) => value !== undefined && value !== ""))}`;
 }
 
 /**

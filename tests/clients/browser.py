@@ -16,7 +16,7 @@ from typing import Any
 
 import websocket
 
-SECONDS = 30.0
+SECONDS = 5.0
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (40, ""), "ArrowUp": (38, ""), "End": (35, ""), "Home": (36, "")}
 LONG_TASKS = """
 window.longTasks = [];
@@ -55,6 +55,8 @@ class Page:
 
     def open(self, url: str) -> None:
         """Go to an address, and wait until it is loaded."""
+        # What nobody sees is not drawn.
+        self.call("Page.bringToFront")
         self.call("Page.addScriptToEvaluateOnNewDocument", source=LONG_TASKS)
         # Another fragment alone would load nothing.
         self.call("Page.navigate", url="about:blank")
@@ -68,16 +70,16 @@ class Page:
             raise BrowserError(found["exceptionDetails"].get("exception", {}).get("description", script))
         return found["result"].get("value")
 
-    def wait(self, script: str, seconds: float = SECONDS) -> Any:
-        """Wait until an expression is true; return its value. Raise BrowserError."""
+    def wait(self, script: str, seconds: float = SECONDS) -> None:
+        """Wait until an expression is true. Raise BrowserError."""
         end = time.monotonic() + seconds
         while True:
             with contextlib.suppress(BrowserError):
-                if found := self.run(script):
-                    return found
+                if self.run(f"Boolean({script})"):
+                    return
             if time.monotonic() > end:
                 text = self.run("document.body?.innerText ?? ''")
-                raise BrowserError(f"never true: {script}; problems {self.problems}; the page says {text[:2000]}")
+                raise BrowserError(f"never true: {script}; problems {self.problems}; the page says {text[:400]}")
             time.sleep(0.02)
 
     def press(self, key: str) -> None:

@@ -48,7 +48,8 @@ def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
     try:
         listening = socket.create_server((HOST, options.port))
     except OSError as e:
-        raise Failure(f"{HOST}:{options.port}: {(e.strerror or str(e)).lower()}", "--port 0", WRONG) from None
+        # The library adds the address to the text of the error.
+        raise Failure(f"{HOST}:{options.port}: {os.strerror(e.errno or 0).lower()}", "--port 0", WRONG) from None
     key = secrets.token_urlsafe(KEY_BYTES)
     gateway = Gateway(access, key, partial(find_access, chosen))
     with listening:

@@ -51,9 +51,7 @@ let begun = 0;
 
 /** Wait for the next turn of the page if this one has had its milliseconds: call it between pieces of long work. */
 export async function breathe() {
-  const now = performance.now();
-  if (now - begun < SLICE) return;
-  // A turn that nobody has measured since is a new one.
-  if (now - begun < 10 * SLICE) await new Promise((resolve) => setTimeout(resolve));
+  if (performance.now() - begun < SLICE) return;
+  await new Promise((resolve) => setTimeout(resolve));
   begun = performance.now();
 }

@@ -11,7 +11,7 @@ import { searchField } from "./search.js";
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 /** The first page is there soon; the others are few. */
 const FIRST_PAGE = 300;
-const PAGE = 2000;
+const PAGE = 1000;
 const FLUSH_MILLISECONDS = 100;
 
 export class TableView {
@@ -87,6 +87,7 @@ export class TableView {
 
   /** List all pages, and return the version of the list. Throw ApiError. */
   async #load() {
+    const before = this.rows.all;
     const seen = new Set();
     let token = "";
     let version = "";
@@ -111,7 +112,10 @@ export class TableView {
       else this.#later();
     } while (token);
     // After a list that begins anew: what is gone meanwhile.
-    for (const { key } of this.rows.all) if (!seen.has(key)) this.pending.set(key, null);
+    for (const { key } of before) {
+      if (!seen.has(key)) this.pending.set(key, null);
+      await breathe();
+    }
     this.#later();
     return version;
   }

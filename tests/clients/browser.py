@@ -16,7 +16,7 @@ from typing import Any
 
 import websocket
 
-SECONDS = 5.0
+SECONDS = 30.0
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (40, ""), "ArrowUp": (38, ""), "End": (35, ""), "Home": (36, "")}
 LONG_TASKS = """
 window.longTasks = [];

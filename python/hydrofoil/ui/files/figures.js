@@ -16,20 +16,20 @@ class FiguresView {
   constructor(title, numbers = [], more = []) {
     this.title = title;
     this.numbers = new Set(numbers);
-    this.ended = new AbortController();
+    this.controller = new AbortController();
     this.rows = [];
     this.words = [];
     this.grid = new Grid(title, (at) => {
-      if (this.found[at].link) location.hash = this.found[at].link;
+      if (this.matches[at].link) location.hash = this.matches[at].link;
     });
     this.facts = make("dl");
-    this.wrong = make("p", { class: "wrong", role: "alert", hidden: true });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
     const search = searchField(`Search ${title.toLowerCase()}`, (text) => {
       this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
-      this.#find();
+      this.#filter();
     }, this.grid.root);
     this.elements = [
-      make("h1", { tabindex: -1 }, title), make("div", { class: "bar" }, search, ...more), this.facts, this.wrong,
+      make("h1", { tabindex: -1 }, title), make("div", { class: "bar" }, search, ...more), this.facts, this.error,
       this.grid.root,
     ];
   }
@@ -39,7 +39,7 @@ class FiguresView {
   }
 
   stop() {
-    this.ended.abort();
+    this.controller.abort();
     this.grid.close();
   }
 
@@ -48,11 +48,11 @@ class FiguresView {
   }
 
   async #run() {
-    const { signal } = this.ended;
+    const { signal } = this.controller;
     while (!signal.aborted) {
       try {
         if (document.visibilityState === "visible" || !this.rows.length) this.#show(await this.read(signal));
-        if (!this.partial) this.wrong.hidden = true;
+        if (!this.partial) this.error.hidden = true;
       } catch (error) {
         if (signal.aborted) return;
         this.fail(error);
@@ -62,32 +62,32 @@ class FiguresView {
   }
 
   fail(error) {
-    setText(this.wrong, String(error));
-    this.wrong.hidden = false;
+    setText(this.error, String(error));
+    this.error.hidden = false;
   }
 
   #show({ columns, rows, facts = [] }) {
     const names = columns.join("\n");
-    if (names !== this.named || (rows.length > 0) !== this.measured) {
-      this.named = names;
-      this.measured = rows.length > 0;
+    if (names !== this.header || (rows.length > 0) !== this.hasWidths) {
+      this.header = names;
+      this.hasWidths = rows.length > 0;
       this.grid.setColumns(measure(columns, rows.map(({ cells }) => cells), this.numbers));
     }
     this.rows = rows;
-    this.#find();
+    this.#filter();
     const known = [...this.facts.querySelectorAll("dd")];
     if (known.length === facts.length) facts.forEach(([, text], at) => setText(known[at], text));
     else this.facts.replaceChildren(...facts.map(([name, text]) => make("div", {}, make("dt", {}, name), make("dd", {}, text))));
   }
 
-  #find() {
-    const matches = ({ cells }) => {
+  #filter() {
+    const hasWords = ({ cells }) => {
       const text = cells.join("\n").toLowerCase();
       return this.words.every((word) => text.includes(word));
     };
-    this.found = this.words.length ? this.rows.filter(matches) : this.rows;
-    const { found } = this;
-    this.grid.setRows(found.length, (at) => found[at] ?? { cells: [] });
+    this.matches = this.words.length ? this.rows.filter(hasWords) : this.rows;
+    const { matches } = this;
+    this.grid.setRows(matches.length, (at) => matches[at] ?? { cells: [] });
   }
 }
 
@@ -111,7 +111,7 @@ export class ResourcesView extends FiguresView {
       // Not every server has figures; a right that is missing is told.
       if (error.code === 403) this.fail(error);
     }
-    const known = stats ? new Map(stats.resources.map((one) => [fullName(one), one])) : await this.#counted(signal);
+    const known = stats ? new Map(stats.resources.map((one) => [fullName(one), one])) : await this.#countByLists(signal);
     if ([...known.keys()].some((name) => !this.resources.some((one) => one.fullName === name))) {
       this.resources = await discover();
     }
@@ -132,8 +132,8 @@ export class ResourcesView extends FiguresView {
   }
 
   /** Count by lists of one object each; what may not be listed has the code in the place of its number. */
-  async #counted(signal) {
-    if (this.counts && performance.now() - this.countedAt < 30_000) return this.counts;
+  async #countByLists(signal) {
+    if (this.counts && performance.now() - this.countTime < 30_000) return this.counts;
     this.counts = new Map();
     for (const resource of this.resources) {
       try {
@@ -144,7 +144,7 @@ export class ResourcesView extends FiguresView {
         this.counts.set(resource.fullName, { objects: String(error.code) });
       }
     }
-    this.countedAt = performance.now();
+    this.countTime = performance.now();
     return this.counts;
   }
 }

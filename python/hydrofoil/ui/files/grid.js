@@ -69,6 +69,9 @@ export class Grid {
     this.row = row;
     if (this.active >= length) this.active = length - 1;
     this.root.setAttribute("aria-rowcount", length + 1);
+    // At once: nobody can scroll to where the body does not reach yet.
+    const height = `${Math.min(length * HEIGHT, MOST_PIXELS)}px`;
+    if (this.body.style.height !== height) this.body.style.height = height;
     this.refresh();
   }
 
@@ -110,8 +113,6 @@ export class Grid {
   }
 
   #layOut() {
-    const height = `${Math.min(this.length * HEIGHT, MOST_PIXELS)}px`;
-    if (this.body.style.height !== height) this.body.style.height = height;
     const scrolled = this.root.scrollTop;
     const exact = scrolled * this.#scale;
     const first = Math.max(Math.floor(exact / HEIGHT) - SPARE, 0);

@@ -11,7 +11,7 @@ import { TableView } from "./table.js";
 
 const VIEWS = { "!/stream": StreamView, "!/watches": WatchesView, "!/requests": RequestsView, "!/tests": TestsView };
 const main = document.getElementById("main");
-let shown = null;
+let current = null;
 let number = 0;
 
 /** Return the view of an address. Throw ApiError. */
@@ -37,21 +37,21 @@ function decode(text) {
 async function show() {
   const own = ++number;
   const address = location.hash.slice(1);
-  shown?.stop();
-  shown = null;
+  current?.stop();
+  current = null;
   let view;
   try {
     view = await viewOf(address);
   } catch (error) {
     if (own !== number) return;
-    main.replaceChildren(make("h1", { tabindex: -1 }, decode(address)), make("p", { class: "wrong", role: "alert" }, String(error)));
+    main.replaceChildren(make("h1", { tabindex: -1 }, decode(address)), make("p", { class: "error", role: "alert" }, String(error)));
     return;
   }
   if (own !== number) {
     view.stop();
     return;
   }
-  shown = view;
+  current = view;
   main.replaceChildren(...view.elements);
   document.title = `${view.title} · Hydrofoil`;
   for (const link of document.querySelectorAll("nav a")) {
@@ -99,7 +99,7 @@ function begin() {
   document.getElementById("login-cancel").addEventListener("click", () => document.getElementById("login").close());
   document.getElementById("skip").addEventListener("click", (event) => {
     event.preventDefault();
-    shown?.focus();
+    current?.focus();
   });
   window.addEventListener("hashchange", show);
   listen();

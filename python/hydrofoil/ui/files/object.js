@@ -16,24 +16,24 @@ export class ObjectView {
     this.resource = resource;
     this.namespace = namespace;
     this.name = name;
-    this.ended = new AbortController();
+    this.controller = new AbortController();
     this.history = new History(() => this.#changed());
-    this.wrong = make("p", { class: "wrong", role: "alert", hidden: true });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
     this.state = make("span", { class: "count" });
     const change = () => this.#show();
     this.version = make("select", { change: () => { this.pinned = this.version.selectedIndex > 0; this.#show(); } });
     this.base = make("select", { change });
-    this.managed = make("input", { type: "checkbox", change });
-    this.secret = make("input", { type: "checkbox", change });
+    this.managedBox = make("input", { type: "checkbox", change });
+    this.secretBox = make("input", { type: "checkbox", change });
     this.text = make("pre", { tabindex: 0, role: "region", "aria-label": "Object" });
-    const secrets = resource.fullName === "secrets" ? [make("label", {}, this.secret, " values")] : [];
+    const secrets = resource.fullName === "secrets" ? [make("label", {}, this.secretBox, " values")] : [];
     this.elements = [
       make("h1", { tabindex: -1 }, make("a", { href: linkTo(resource.fullName) }, resource.fullName),
         ...(namespace ? [" / ", make("a", { href: linkTo(resource.fullName, namespace) }, namespace)] : []), ` / ${name}`),
       make("div", { class: "bar" }, make("label", {}, "Version ", this.version),
-        make("label", {}, "Differences from ", this.base), make("label", {}, this.managed, " managed fields"), ...secrets,
+        make("label", {}, "Differences from ", this.base), make("label", {}, this.managedBox, " managed fields"), ...secrets,
         this.state),
-      this.wrong,
+      this.error,
       this.text,
     ];
     this.title = `${name} · ${resource.fullName}`;
@@ -45,7 +45,7 @@ export class ObjectView {
   }
 
   stop() {
-    this.ended.abort();
+    this.controller.abort();
   }
 
   focus() {
@@ -56,22 +56,22 @@ export class ObjectView {
     const { resource, namespace, name } = this;
     try {
       try {
-        this.history.add("", await getJson(pathOf(resource, namespace, name), undefined, this.ended.signal));
+        this.history.add("", await getJson(pathOf(resource, namespace, name), undefined, this.controller.signal));
         this.#changed();
       } catch (error) {
         // One that is gone may still have versions.
         if (error.code !== 404) throw error;
         this.#fail(error);
       }
-      if (resource.watched) await this.history.run(pathOf(resource, namespace), name, this.ended.signal);
+      if (resource.watched) await this.history.run(pathOf(resource, namespace), name, this.controller.signal);
     } catch (error) {
-      if (!this.ended.signal.aborted) this.#fail(error);
+      if (!this.controller.signal.aborted) this.#fail(error);
     }
   }
 
   #fail(error) {
-    setText(this.wrong, String(error));
-    this.wrong.hidden = false;
+    setText(this.error, String(error));
+    this.error.hidden = false;
   }
 
   /** Offer the versions, the latest first; what is chosen stays, but the latest one gives way to a later one. */
@@ -96,8 +96,8 @@ export class ObjectView {
 
   #lines(at) {
     const object = structuredClone(this.history.versions[at].object);
-    if (!this.managed.checked) delete object.metadata?.managedFields;
-    if (this.resource.fullName === "secrets" && !this.secret.checked) {
+    if (!this.managedBox.checked) delete object.metadata?.managedFields;
+    if (this.resource.fullName === "secrets" && !this.secretBox.checked) {
       for (const part of ["data", "stringData"]) {
         for (const name of Object.keys(object[part] ?? {})) object[part][name] = MASK;
       }

@@ -31,7 +31,7 @@ export function place(rows, key) {
 /** All rows, and those of them that a search has found. */
 export class Rows {
   all = [];
-  found = [];
+  matches = [];
   #byKey = new Map();
   #words = [];
   #search = 0;
@@ -40,11 +40,11 @@ export class Rows {
   clear() {
     this.#search++;
     this.all = [];
-    this.found = [];
+    this.matches = [];
     this.#byKey.clear();
   }
 
-  #matches(row) {
+  #hasWords(row) {
     row.text ??= row.cells.join("\n").toLowerCase();
     return this.#words.every((word) => row.text.includes(word));
   }
@@ -56,32 +56,32 @@ export class Rows {
   apply(changes) {
     const added = [];
     const removed = new Set();
-    const shown = [];
-    const unshown = new Set();
+    const entering = [];
+    const leaving = new Set();
     for (const [key, row] of changes) {
       let old = this.#byKey.get(key);
       if (row === null) {
         if (!old) continue;
         this.#byKey.delete(key);
         removed.add(old);
-        if (old.shown) unshown.add(old);
+        if (old.matching) leaving.add(old);
         continue;
       }
-      const wasShown = old?.shown ?? false;
+      const before = old?.matching ?? false;
       if (old) Object.assign(old, row, { text: undefined });
       else {
         old = row;
         this.#byKey.set(key, row);
         added.push(row);
       }
-      old.shown = this.#matches(old);
-      if (old.shown && !wasShown) shown.push(old);
-      else if (!old.shown && wasShown) unshown.add(old);
+      old.matching = this.#hasWords(old);
+      if (old.matching && !before) entering.push(old);
+      else if (!old.matching && before) leaving.add(old);
     }
     const order = (a, b) => (a.key < b.key ? -1 : 1);
     this.all = merge(this.all, added.sort(order), removed);
     // Without a search both are one list.
-    this.found = this.#words.length ? merge(this.found, shown.sort(order), unshown) : this.all;
+    this.matches = this.#words.length ? merge(this.matches, entering.sort(order), leaving) : this.all;
   }
 
   /** Return the row of a key; undefined without one. */
@@ -102,10 +102,10 @@ export class Rows {
         if (own !== this.#search) return false;
       }
       const row = rows[at];
-      row.shown = this.#matches(row);
-      if (row.shown) found.push(row);
+      row.matching = this.#hasWords(row);
+      if (row.matching) found.push(row);
     }
-    this.found = found;
+    this.matches = found;
     return true;
   }
 }

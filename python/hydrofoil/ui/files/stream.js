@@ -21,25 +21,24 @@ export class StreamView {
   constructor() {
     this.title = "Stream";
     this.events = [];
-    this.arrived = [];
+    this.buffer = [];
     this.watches = new Map();
     this.words = [];
-    this.grid = new Grid("Events", (at) => { location.hash = this.#link(this.found[at]); });
+    this.grid = new Grid("Events");
     this.grid.setColumns(COLUMNS);
-    this.found = [];
-    this.wrong = make("p", { class: "wrong", role: "alert", hidden: true });
-    this.counted = make("span", { class: "count" });
-    this.paused = make("input", { type: "checkbox" });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
+    this.counter = make("span", { class: "count" });
+    this.pauseBox = make("input", { type: "checkbox" });
     this.choice = make("fieldset", {}, make("legend", {}, `Up to ${MOST} resources`));
     const search = searchField("Search events", (text) => {
       this.words = text.toLowerCase().split(/\s+/).filter(Boolean);
-      this.#find();
+      this.#filter();
     }, this.grid.root);
     this.elements = [
       make("h1", { tabindex: -1 }, "Stream"),
-      make("div", { class: "bar" }, search, make("label", {}, this.paused, " pause"), this.counted),
+      make("div", { class: "bar" }, search, make("label", {}, this.pauseBox, " pause"), this.counter),
       make("details", {}, make("summary", {}, "Resources"), this.choice),
-      this.wrong,
+      this.error,
       this.grid.root,
     ];
     this.arrivals = [];
@@ -102,9 +101,9 @@ export class StreamView {
     this.watches.get(resource.fullName)?.abort();
     this.watches.delete(resource.fullName);
     if (on && !this.stopped) {
-      const ended = new AbortController();
-      this.watches.set(resource.fullName, ended);
-      this.#follow(resource, ended.signal);
+      const controller = new AbortController();
+      this.watches.set(resource.fullName, controller);
+      this.#follow(resource, controller.signal);
     }
   }
 
@@ -125,22 +124,22 @@ export class StreamView {
 
   #fail(error, resource) {
     if (this.stopped) return;
-    setText(this.wrong, resource ? `${resource.fullName}: ${error}` : String(error));
-    this.wrong.hidden = false;
+    setText(this.error, resource ? `${resource.fullName}: ${error}` : String(error));
+    this.error.hidden = false;
   }
 
   #take(resource, events) {
     const time = new Date().toTimeString().slice(0, 8);
     this.arrivals.push([performance.now(), events.length]);
-    if (this.paused.checked) return;
+    if (this.pauseBox.checked) return;
     for (const { type, object } of events) {
       const { namespace = "", name = "", resourceVersion = "" } = object.metadata ?? {};
-      this.arrived.push({ resource: resource.fullName, namespace, name,
+      this.buffer.push({ resource: resource.fullName, namespace, name,
         cells: [time, type, resource.fullName, namespace, name, resourceVersion] });
     }
   }
 
-  #matches(event) {
+  #hasWords(event) {
     event.text ??= event.cells.join("\n").toLowerCase();
     return this.words.every((word) => event.text.includes(word));
   }
@@ -149,22 +148,21 @@ export class StreamView {
     const now = performance.now();
     this.arrivals = this.arrivals.filter(([at]) => at > now - 3000);
     const lately = this.arrivals.reduce((sum, [, number]) => sum + number, 0) / 3;
-    setText(this.counted, `${rate(lately)} a second, ${count(this.events.length)} kept`);
-    if (this.arrived.length) {
-      this.events.push(...this.arrived.splice(0));
+    setText(this.counter, `${rate(lately)} a second, ${count(this.events.length)} kept`);
+    if (this.buffer.length) {
+      this.events.push(...this.buffer.splice(0));
       if (this.events.length > KEPT) this.events.splice(0, this.events.length - KEPT);
-      this.#find();
+      this.#filter();
     }
   }
 
   /** Show the events that the search has found, the latest one first. */
-  #find() {
-    this.found = this.words.length ? this.events.filter((event) => this.#matches(event)) : this.events;
-    const last = this.found.length - 1;
-    const found = this.found;
-    this.grid.open = (at) => { location.hash = this.#link(found[last - at]); };
-    this.grid.setRows(found.length, (at) => {
-      const event = found[last - at];
+  #filter() {
+    const matches = this.words.length ? this.events.filter((event) => this.#hasWords(event)) : this.events;
+    const last = matches.length - 1;
+    this.grid.open = (at) => { location.hash = this.#link(matches[last - at]); };
+    this.grid.setRows(matches.length, (at) => {
+      const event = matches[last - at];
       return event ? { cells: event.cells, link: this.#link(event), linked: 4 } : { cells: [] };
     });
   }

@@ -21,18 +21,18 @@ export class TableView {
     this.namespace = namespace;
     this.rows = new Rows();
     this.pending = new Map();
-    this.ended = new AbortController();
+    this.controller = new AbortController();
     this.searching = false;
     this.timer = 0;
-    this.grid = new Grid(resource.fullName, (at) => { location.hash = this.#link(this.rows.found[at]); });
-    this.counted = make("span", { class: "count" });
-    this.wrong = make("p", { class: "wrong", role: "alert", hidden: true });
-    this.wide = make("input", { type: "checkbox", change: () => this.#setColumns() });
+    this.grid = new Grid(resource.fullName, (at) => { location.hash = this.#link(this.rows.matches[at]); });
+    this.counter = make("span", { class: "count" });
+    this.error = make("p", { class: "error", role: "alert", hidden: true });
+    this.wideBox = make("input", { type: "checkbox", change: () => this.#setColumns() });
     const search = searchField(`Search ${resource.fullName}`, (text) => this.#search(text), this.grid.root);
     this.elements = [
       make("h1", { tabindex: -1 }, resource.fullName),
-      make("div", { class: "bar" }, search, ...this.#place(), make("label", {}, this.wide, " all columns"), this.counted),
-      this.wrong,
+      make("div", { class: "bar" }, search, ...this.#namespaceField(), make("label", {}, this.wideBox, " all columns"), this.counter),
+      this.error,
       this.grid.root,
     ];
     this.title = resource.fullName;
@@ -41,13 +41,13 @@ export class TableView {
   /** Begin to load; what goes wrong is shown. */
   start() {
     this.#run();
-    this.ages = setInterval(() => this.grid.refresh(), 1000);
+    this.ageTimer = setInterval(() => this.grid.refresh(), 1000);
   }
 
   /** End all requests. */
   stop() {
-    this.ended.abort();
-    clearInterval(this.ages);
+    this.controller.abort();
+    clearInterval(this.ageTimer);
     clearTimeout(this.timer);
     this.grid.close();
   }
@@ -56,7 +56,7 @@ export class TableView {
     this.grid.root.focus({ preventScroll: true });
   }
 
-  #place() {
+  #namespaceField() {
     if (!this.resource.namespaced) return [];
     const go = (event) => { location.hash = linkTo(this.resource.fullName, event.target.value.trim()); };
     const field = make("input", { type: "text", value: this.namespace, size: 16, autocomplete: "off", change: go });
@@ -67,19 +67,19 @@ export class TableView {
     for (;;) {
       try {
         const version = await this.#load();
-        setText(this.wrong, "");
-        this.wrong.hidden = true;
+        setText(this.error, "");
+        this.error.hidden = true;
         if (!this.resource.watched) return;
         const path = pathOf(this.resource, this.namespace);
         const take = (events) => this.#take(events);
-        await follow(path, { includeObject: "Metadata" }, TABLE, version, take, this.ended.signal);
+        await follow(path, { includeObject: "Metadata" }, TABLE, version, take, this.controller.signal);
         return;
       } catch (error) {
-        if (this.ended.signal.aborted) return;
+        if (this.controller.signal.aborted) return;
         // What has expired is listed again: the rows stay until then.
         if (error instanceof ApiError && error.code === 410) continue;
-        setText(this.wrong, String(error));
-        this.wrong.hidden = false;
+        setText(this.error, String(error));
+        this.error.hidden = false;
         return;
       }
     }
@@ -95,13 +95,13 @@ export class TableView {
     do {
       const query = { limit, includeObject: "Metadata", continue: token };
       const path = withQuery(pathOf(this.resource, this.namespace), query);
-      const page = await getJson(path, TABLE, this.ended.signal);
+      const page = await getJson(path, TABLE, this.controller.signal);
       if (!this.definitions) this.#define(page);
       const now = performance.now();
       for (const row of page.rows ?? []) {
-        const found = this.#row(row, now);
-        seen.add(found.key);
-        this.pending.set(found.key, found);
+        const entry = this.#row(row, now);
+        seen.add(entry.key);
+        this.pending.set(entry.key, entry);
         await breathe();
       }
       token = page.metadata?.continue ?? "";
@@ -122,22 +122,22 @@ export class TableView {
 
   #define(page) {
     this.definitions = page.columnDefinitions ?? [];
-    this.named = Math.max(this.definitions.findIndex(({ name }) => name === "Name"), 0);
+    this.nameColumn = Math.max(this.definitions.findIndex(({ name }) => name === "Name"), 0);
     this.sample = (page.rows ?? []).slice(0, 200).map((row) => this.#row(row, 0));
     this.#setColumns();
   }
 
   #setColumns() {
     const places = (this.definitions ?? []).map((_, at) => at)
-      .filter((at) => this.wide.checked || !this.definitions[at].priority);
-    this.places = places;
-    this.spaced = this.resource.namespaced && !this.namespace;
-    this.age = places.findIndex((at) => this.definitions[at].name === "Age");
+      .filter((at) => this.wideBox.checked || !this.definitions[at].priority);
+    this.columns = places;
+    this.showsNamespace = this.resource.namespaced && !this.namespace;
+    this.ageColumn = places.findIndex((at) => this.definitions[at].name === "Age");
     const names = places.map((at) => this.definitions[at].name);
     const rows = (this.sample ?? []).map((row) => this.#cells(row));
     const numbers = new Set(places.flatMap((at, shown) =>
-      ["integer", "number"].includes(this.definitions[at].type) ? [shown + (this.spaced ? 1 : 0)] : []));
-    this.grid.setColumns(measure(this.spaced ? ["Namespace", ...names] : names, rows, numbers));
+      ["integer", "number"].includes(this.definitions[at].type) ? [shown + (this.showsNamespace ? 1 : 0)] : []));
+    this.grid.setColumns(measure(this.showsNamespace ? ["Namespace", ...names] : names, rows, numbers));
   }
 
   /** Return a row of the server as one of this table. */
@@ -145,17 +145,17 @@ export class TableView {
     const { name = "", namespace = "" } = row.object?.metadata ?? {};
     const cells = (row.cells ?? []).map((cell) =>
       cell === null || cell === undefined ? "" : typeof cell === "object" ? JSON.stringify(cell) : String(cell));
-    if (this.spaced ?? (this.resource.namespaced && !this.namespace)) cells.push(namespace);
+    if (this.showsNamespace ?? (this.resource.namespaced && !this.namespace)) cells.push(namespace);
     return { key: namespace ? `${namespace}/${name}` : name, namespace, name, cells, at: now };
   }
 
   #cells(row) {
-    const cells = this.places.map((at) => row.cells[at] ?? "");
-    if (this.age >= 0 && row.at) {
-      const seconds = parseAge(cells[this.age]);
-      if (!Number.isNaN(seconds)) cells[this.age] = formatAge(seconds + (performance.now() - row.at) / 1000);
+    const cells = this.columns.map((at) => row.cells[at] ?? "");
+    if (this.ageColumn >= 0 && row.at) {
+      const seconds = parseAge(cells[this.ageColumn]);
+      if (!Number.isNaN(seconds)) cells[this.ageColumn] = formatAge(seconds + (performance.now() - row.at) / 1000);
     }
-    return this.spaced ? [row.namespace, ...cells] : cells;
+    return this.showsNamespace ? [row.namespace, ...cells] : cells;
   }
 
   #link(row) {
@@ -166,15 +166,15 @@ export class TableView {
     const now = performance.now();
     for (const { type, object } of events) {
       for (const row of object.rows ?? []) {
-        const found = this.#row(row, now);
-        this.pending.set(found.key, type === "DELETED" ? null : found);
+        const entry = this.#row(row, now);
+        this.pending.set(entry.key, type === "DELETED" ? null : entry);
       }
     }
     this.#later();
   }
 
   #later() {
-    if (!this.timer && !this.ended.signal.aborted) this.timer = setTimeout(() => this.#flush(), FLUSH_MILLISECONDS);
+    if (!this.timer && !this.controller.signal.aborted) this.timer = setTimeout(() => this.#flush(), FLUSH_MILLISECONDS);
   }
 
   /** Apply the changes of the last moments together; the window and the active row stay where they are. */
@@ -186,33 +186,33 @@ export class TableView {
       return;
     }
     const { grid, rows } = this;
-    const top = grid.root.scrollTop > 0 ? rows.found[grid.first]?.key : undefined;
+    const top = grid.root.scrollTop > 0 ? rows.matches[grid.first]?.key : undefined;
     const before = grid.first;
-    const active = rows.found[grid.active]?.key;
+    const active = rows.matches[grid.active]?.key;
     rows.apply(this.pending);
     this.pending.clear();
-    if (active !== undefined) grid.active = Math.min(place(rows.found, active), rows.found.length - 1);
+    if (active !== undefined) grid.active = Math.min(place(rows.matches, active), rows.matches.length - 1);
     this.#show();
-    if (top !== undefined) grid.shift(place(rows.found, top) - before);
+    if (top !== undefined) grid.shift(place(rows.matches, top) - before);
   }
 
   #show() {
-    const { all, found } = this.rows;
-    const linked = Math.max(this.places.indexOf(this.named), 0) + (this.spaced ? 1 : 0);
-    this.grid.setRows(found.length, (at) => ({ cells: this.#cells(found[at]), link: this.#link(found[at]), linked }));
+    const { all, matches } = this.rows;
+    const linked = Math.max(this.columns.indexOf(this.nameColumn), 0) + (this.showsNamespace ? 1 : 0);
+    this.grid.setRows(matches.length, (at) => ({ cells: this.#cells(matches[at]), link: this.#link(matches[at]), linked }));
     const total = `${count(all.length)}${this.loading ? " so far" : ""}`;
-    setText(this.counted, found.length === all.length ? total : `${count(found.length)} of ${total}`);
+    setText(this.counter, matches.length === all.length ? total : `${count(matches.length)} of ${total}`);
   }
 
   async #search(text) {
     this.searching = true;
-    const key = this.rows.found[this.grid.active]?.key;
+    const key = this.rows.matches[this.grid.active]?.key;
     if (!(await this.rows.search(text))) return;
     this.searching = false;
-    const at = key === undefined ? -1 : place(this.rows.found, key);
-    this.grid.active = this.rows.found[at]?.key === key ? at : -1;
+    const at = key === undefined ? -1 : place(this.rows.matches, key);
+    this.grid.active = this.rows.matches[at]?.key === key ? at : -1;
     this.grid.root.scrollTop = 0;
     this.#show();
-    say(`${count(this.rows.found.length)} found`);
+    say(`${count(this.rows.matches.length)} found`);
   }
 }

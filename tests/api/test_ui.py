@@ -26,7 +26,9 @@ async def test_figures() -> None:
         for number in range(20):
             async with api.post(MAPS, json={"metadata": {"name": f"m{number}"}}) as answer:
                 assert answer.status == 201
-        async with api.get(f"{MAPS}?watch=1&fieldSelector=metadata.name%3Dm1", headers={"User-Agent": "looker"}) as watch:
+        async with api.get(
+            f"{MAPS}?watch=1&fieldSelector=metadata.name%3Dm1", headers={"User-Agent": "looker"}
+        ) as watch:
             await watch.content.readline()
             async with api.get("/ui/stats") as answer:
                 found = await answer.json()

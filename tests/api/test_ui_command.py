@@ -44,7 +44,9 @@ def ask(opened: tuple[str, str], path: str, method: str = "GET", **headers: str)
     return answer.status, json.loads(body) if body.startswith(b"{") else body
 
 
-@pytest.mark.parametrize("path", ["/api", "/apis", "/api/v1/pods?limit=5", "/version", "/ui/stats", "/hydrofoil/v1/clock"])
+@pytest.mark.parametrize(
+    "path", ["/api", "/apis", "/api/v1/pods?limit=5", "/version", "/ui/stats", "/hydrofoil/v1/clock"]
+)
 def test_reads_are_passed_on(opened: tuple[str, str], path: str) -> None:
     code, body = ask(opened, path)
     assert code == 200 and isinstance(body, dict)
@@ -124,7 +126,9 @@ def test_failures_are_one_line(server: str, tmp_path: Path) -> None:
         code, line = run("--server", server, "--port", str(port))
         assert code == 1 and line == f"hydrofoil: 127.0.0.1:{port}: address already in use (--port 0)\n"
     code, line = run("--server", f"http://127.0.0.1:{port}")
-    assert code == 1 and line.startswith(f"hydrofoil: no answer from http://127.0.0.1:{port}: ") and line.count("\n") == 1
+    assert (
+        code == 1 and line.startswith(f"hydrofoil: no answer from http://127.0.0.1:{port}: ") and line.count("\n") == 1
+    )
     assert run("--server", "ftp://x")[0] == 2
     assert run("--kubeconfig", str(tmp_path / "none"))[0] == 2
     assert run("--port", "99999")[0] == 2

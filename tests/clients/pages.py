@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.clients.browser import Page
+from tools.browser import Page
 
 GRID = "document.querySelector('main [role=grid]')"
 

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tools.browser import Browser, Page, browsing
 
 from tests.api.data_dirs import called
 from tests.api.dumps import serving
-from tests.clients.browser import Browser, Page, browsing
 from tests.clients.pages import GRID, go, module, rows, select, show, wait_for_rows, wait_for_text
 from tests.conftest import ROOT
 
@@ -24,7 +24,16 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
 HOSTILE = "<img src=x onerror=window.stung=1><script>window.stung=1</script>\u202egnp.exe"
 AXE = ROOT / ".cache" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-VIEWS = ("/", "/configmaps", "/configmaps/default/versions", "!/stream", "!/watches", "!/requests", "!/tests", "/nothing")
+VIEWS = (
+    "/",
+    "/configmaps",
+    "/configmaps/default/versions",
+    "!/stream",
+    "!/watches",
+    "!/requests",
+    "!/tests",
+    "/nothing",
+)
 
 
 @pytest.fixture(scope="module")
@@ -76,13 +85,15 @@ def test_a_table_has_the_columns_of_the_server_and_follows_it(page: Page, url: s
     wait_for_rows(page, 3)
     heads = page.run("[...document.querySelectorAll('[role=columnheader]')].map((one) => one.textContent)")
     assert heads == ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]
-    assert [row[:4] for row in rows(page)][0] == ["default", "pod-0", "0/1", "Pending"]
+    assert rows(page)[0][:4] == ["default", "pod-0", "0/1", "Pending"]
     called(f"{url}{PODS}", {"metadata": {"name": "extra"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
     wait_for_rows(page, 4)
     assert rows(page)[0][1] == "extra"
     called(f"{url}{PODS}/extra?gracePeriodSeconds=0", method="DELETE")
     wait_for_rows(page, 3)
-    page.run("[...document.querySelectorAll('main label')].find((one) => one.textContent.includes('all columns')).click()")
+    page.run(
+        "[...document.querySelectorAll('main label')].find((one) => one.textContent.includes('all columns')).click()"
+    )
     page.wait("document.querySelectorAll('[role=columnheader]').length > 6")
     go(page, "/pods/kube-system")
     wait_for_rows(page, 0)
@@ -112,8 +123,8 @@ def test_an_object_is_shown_with_its_versions(page: Page, url: str) -> None:
     select(page, "Differences", "before")
     page.wait("document.querySelector('pre .plus')")
     assert "- \xa0new" not in page.text("pre") and page.text("pre .plus").strip().startswith("+")
-    assert any(line.strip('+ ') == 'new: "2"' for line in page.text("pre").splitlines() if line.startswith("+"))
-    assert any(line.strip('- ') == 'new: "1"' for line in page.text("pre").splitlines() if line.startswith("-"))
+    assert any(line.strip("+ ") == 'new: "2"' for line in page.text("pre").splitlines() if line.startswith("+"))
+    assert any(line.strip("- ") == 'new: "1"' for line in page.text("pre").splitlines() if line.startswith("-"))
     changed = called(f"{url}{MAPS}/versions")
     called(f"{url}{MAPS}/versions", changed | {"data": {**changed["data"], "new": "3"}}, "PUT")
     wait_for_text(page, "4 versions")
@@ -170,7 +181,9 @@ def test_hostile_names_and_cells_stay_text(page: Page, url: str) -> None:
     wait_for_text(page, "no resource")
     assert page.run("window.stung") is None and page.run("document.images.length") == 0
     # The policy of the page would stop what its code does not do.
-    assert page.run("(() => { try { document.body.innerHTML = '<b>'; } catch (e) { return e.name; } })()") == "TypeError"
+    assert (
+        page.run("(() => { try { document.body.innerHTML = '<b>'; } catch (e) { return e.name; } })()") == "TypeError"
+    )
     page.problems.clear()
 
 
@@ -190,7 +203,9 @@ def test_the_stream_shows_what_happens(page: Page, url: str) -> None:
         found = {row[4]: row for row in rows(page) if row[4].startswith("streamed-")}
     row = next(iter(found.values()))
     assert row[1:4] == ["ADDED", "configmaps", "default"]
-    assert page.run("document.querySelector('main .body a').getAttribute('href')").startswith("#/configmaps/default/streamed-")
+    assert page.run("document.querySelector('main .body a').getAttribute('href')").startswith(
+        "#/configmaps/default/streamed-"
+    )
 
 
 def test_watches_and_requests_are_shown(page: Page, url: str) -> None:
@@ -256,8 +271,28 @@ def test_differences_make_one_text_of_the_other(diffed: Page, pairs: list[tuple[
             assert [one["text"] for one in found if one["sign"] in " +"] == after
 
 
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=8) | st.sampled_from(
-    ["yes", "1", "1.0", "- a", "a: b", "a #b", "~", "", " a", "a\n", "a\n\n", "\na", "  a\nb", "a\n b", "---", "*a", "0x1", "1e3", ":"]
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
+    [
+        "yes",
+        "1",
+        "1.0",
+        "- a",
+        "a: b",
+        "a #b",
+        "~",
+        "",
+        " a",
+        "a\n",
+        "a\n\n",
+        "\na",
+        "  a\nb",
+        "a\n b",
+        "---",
+        "*a",
+        "0x1",
+        "1e3",
+        ":",
+    ]
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**50), 2**50) | TEXTS,

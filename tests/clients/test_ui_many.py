@@ -9,9 +9,9 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from tools.browser import browsing
 
 from tests.api.dumps import serving
-from tests.clients.browser import browsing
 from tests.clients.pages import GRID, rows, show, wait_for_rows
 
 pytestmark = [pytest.mark.program("chromium"), pytest.mark.timeout(300)]
@@ -33,7 +33,9 @@ def pod(number: int, phase: str) -> str:
         "labels": {"app": "web"},
     }
     spec = {"containers": [{"name": "c", "image": "nginx"}]}
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}})
+    return json.dumps(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}}
+    )
 
 
 @pytest.fixture(scope="module")

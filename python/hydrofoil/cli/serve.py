@@ -107,10 +107,7 @@ BRIEF = {
         "--emulated-version": "show the resources and features of 1.33 to 1.36",
         "--feature-gates": "switch features on or off, as in kube-apiserver",
     },
-    "Log and supervision": {
-        "-v": "0: warnings, 1: also what controllers do, 3: each request, 4: details",
-        "--ready-fd": "write a line to this descriptor once requests are answered",
-    },
+    "Log": {"-v": "0: warnings, 1: also what controllers do, 3: each request, 4: details"},
 }
 """What people look for first, a line each."""
 COMMAND = Command(

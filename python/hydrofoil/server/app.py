@@ -103,7 +103,7 @@ class App:
         add(extensions.definitions(core, self.admission, aggregation))
         restore = add(storage.first_objects(core, authorization, aggregation.services))
         self.limits = add(limits(core, restore))
-        add(observation.pages(core, self.limits.fairness))
+        add(observation.pages(core, self.limits))
         self.controlling: Controlling | None = None
         """The acts of a test, if it is one."""
         if controls is not None and reach is not None:
@@ -113,10 +113,6 @@ class App:
             running = Running(partial(self.connect, own=True), self.settle, reach, self.disconnect)
             self.controlling = add(test_controls(core, controls, running))
         add(dumps(core, paths.get(ROOT)))
-        if core.config.ui:
-            from hydrofoil.server.parts.ui import ui
-
-            add(ui(core, self.limits))
         texts = add(documents(core, aggregation, paths))
         parts = Parts(
             core.registry,

@@ -12,12 +12,12 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, genera
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.memos import AnswerCounts
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.endpoints.watching import Watching
-from hydrofoil.clock import stopwatch
 from hydrofoil.headers import CONTENT_TYPE, USER_AGENT
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.server.build_metrics import BuildMetrics, families_by_stability

@@ -40,7 +40,9 @@ def test_the_page_is_small_and_needs_no_other_site() -> None:
     assert b"http:" not in text and b"https:" not in text
 
 
-@pytest.mark.parametrize("word", [b"innerHTML", b"outerHTML", b"insertAdjacentHTML", b"document.write", b"eval(", b"Storage", b"cookie"])
+@pytest.mark.parametrize(
+    "word", [b"innerHTML", b"outerHTML", b"insertAdjacentHTML", b"document.write", b"eval(", b"Storage", b"cookie"]
+)
 def test_nothing_becomes_markup_or_is_kept(word: bytes) -> None:
     assert not [name for name, file in FILES.items() if word in file.content]
 

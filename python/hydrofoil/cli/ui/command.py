@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import secrets
+import secrets  # noqa: TID251 - a key that holds rights is none that can be guessed
 import signal
 import socket
 import sys
@@ -13,13 +13,17 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hydrofoil.cli.access import AccessOptions, find_access
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import INTERRUPTED, WRONG, Failure
 from hydrofoil.options import Options, boolean, flag
 from hydrofoil.server.options import port
+
+if TYPE_CHECKING:
+    from hydrofoil.cli.ui.gateway import Gateway
 
 HOST = "127.0.0.1"
 KEY_BYTES = 32
@@ -56,14 +60,19 @@ def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
         return asyncio.run(serve(gateway, listening, key, opens=not options.no_open))
 
 
-async def serve(gateway: Any, listening: socket.socket, key: str, *, opens: bool) -> int:
+async def serve(gateway: Gateway, listening: socket.socket, key: str, *, opens: bool) -> int:
     """Answer until a signal; return the exit code."""
     from aiohttp import web
 
     loop, stopping = asyncio.get_running_loop(), asyncio.Event()
     interrupts: list[None] = []
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    loop.add_signal_handler(signal.SIGINT, lambda: (interrupts.append(None), stopping.set()))
+
+    def interrupt() -> None:
+        interrupts.append(None)
+        stopping.set()
+
+    loop.add_signal_handler(signal.SIGINT, interrupt)
     gateway.authority = f"{HOST}:{listening.getsockname()[1]}"
     # A watch ends with its page.
     connections = web.Server(gateway.answer, access_log=None, handler_cancellation=True)
@@ -91,12 +100,14 @@ def start_page(url: str) -> Iterator[None]:
     import webbrowser
 
     with tempfile.TemporaryDirectory(prefix="hydrofoil-") as folder:
-        path = os.path.join(folder, "ui.html")
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            target = escape(url, quote=True)
-            file.write(f'<!doctype html><meta http-equiv="refresh" content="0;url={target}"><title>hydrofoil</title>\n')
+        # The folder is its owner's alone.
+        path = Path(folder) / "ui.html"
+        target = escape(url, quote=True)
+        path.write_text(
+            f'<!doctype html><meta http-equiv="refresh" content="0;url={target}"><title>hydrofoil</title>\n'
+        )
         # A browser of the terminal would hold the loop.
-        threading.Thread(target=webbrowser.open, args=(f"file://{path}",), daemon=True).start()
+        threading.Thread(target=webbrowser.open, args=(path.as_uri(),), daemon=True).start()
         yield
 
 

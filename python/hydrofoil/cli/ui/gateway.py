@@ -18,6 +18,7 @@ from yarl import URL
 
 from hydrofoil.cli.client import trust
 from hydrofoil.cli.failure import Failure
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import ApiError
 from hydrofoil.outbound.kubeconfig import Access
 from hydrofoil.outbound.trust import reason
@@ -46,7 +47,7 @@ class Gateway:
         self._tls = trust(access) if access.url.startswith("https:") else None
         self._key = key.encode()
         self._renew = renew
-        self._renewed = 0.0
+        self._renewed = -RENEWED_SECONDS
         self._page = Page()
         self.authority = ""
         """Host and port of its own address: no other Host is answered."""
@@ -66,7 +67,9 @@ class Gateway:
             file = self._page.answer(request.method, path, tags, encodings)
             if file is not None:
                 lines = [line.split(": ", 1) for line in file.head.decode().splitlines()]
-                return web.Response(status=file.status, body=file.body, headers=[(name, value) for name, value in lines])
+                return web.Response(
+                    status=file.status, body=file.body, headers=[(name, value) for name, value in lines]
+                )
             self._check_request(request)
             return await self._pass_on(request)
         except ApiError as e:
@@ -147,7 +150,7 @@ class Gateway:
 
     async def _renew_credentials(self) -> bool:
         """Run the kubeconfig's program again, if there is one; report whether there are new credentials."""
-        now = asyncio.get_running_loop().time()
+        now = stopwatch()
         if not self._access.plugin or now - self._renewed < RENEWED_SECONDS:
             return False
         self._renewed = now

@@ -119,7 +119,7 @@ export class ResourcesView extends FiguresView {
       const { objects = 0, bytes: size, writes_per_second: writes } = known.get(resource.fullName) ?? {};
       const cells = [
         resource.fullName, resource.kind, typeof objects === "number" ? count(objects) : objects,
-        size === undefined ? "–" : bytes(size), writes === undefined ? "–" : rate(writes),
+        size === undefined ? "" : bytes(size), writes === undefined ? "" : rate(writes),
       ];
       return { cells, link: linkTo(resource.fullName), objects: Number(objects) || 0 };
     });

@@ -17,7 +17,14 @@ from typing import Any
 import websocket
 
 SECONDS = 30.0
-KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (40, ""), "ArrowUp": (38, ""), "End": (35, ""), "Home": (36, "")}
+KEYS = {
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    "ArrowDown": (40, ""),
+    "ArrowUp": (38, ""),
+    "End": (35, ""),
+    "Home": (36, ""),
+}
 LONG_TASKS = """
 window.longTasks = [];
 new PerformanceObserver((list) => {
@@ -105,7 +112,7 @@ class Page:
         data = self.call("Page.captureScreenshot", format="png")["data"]
         path.write_bytes(base64.b64decode(data))
 
-    def set_dark(self, dark: bool) -> None:  # noqa: FBT001 - the preference is the value
+    def set_dark(self, dark: bool) -> None:
         """Prefer dark colours, or light ones."""
         value = "dark" if dark else "light"
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])

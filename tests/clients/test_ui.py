@@ -212,6 +212,7 @@ def test_watches_and_requests_are_shown(page: Page, url: str) -> None:
     request = urllib.request.Request(f"{url}{PODS}?watch=1", headers={"User-Agent": "looker"})
     with urllib.request.urlopen(request, timeout=20) as stream:
         stream.readline()
+        called(f"{url}{PODS}")
         show(page, url, "!/watches")
         wait_for_text(page, "looker")
     (row,) = (row for row in rows(page) if row[3] == "looker")

@@ -23,6 +23,8 @@ export class TableView {
     this.pending = new Map();
     this.controller = new AbortController();
     this.searching = false;
+    /** How often a list has expired since the last whole one. */
+    this.expirations = 0;
     this.timer = 0;
     this.grid = new Grid(resource.fullName, (at) => { location.hash = this.#link(this.rows.matches[at]); });
     this.counter = make("span", { class: "count" });
@@ -67,6 +69,7 @@ export class TableView {
     for (;;) {
       try {
         const version = await this.#load();
+        this.expirations = 0;
         setText(this.error, "");
         this.error.hidden = true;
         if (!this.resource.watched) return;
@@ -77,7 +80,10 @@ export class TableView {
       } catch (error) {
         if (this.controller.signal.aborted) return;
         // What has expired is listed again: the rows stay until then.
-        if (error instanceof ApiError && error.code === 410) continue;
+        if (error instanceof ApiError && error.code === 410) {
+          this.expirations++;
+          continue;
+        }
         setText(this.error, String(error));
         this.error.hidden = false;
         return;
@@ -93,7 +99,8 @@ export class TableView {
     let version = "";
     let limit = FIRST_PAGE;
     do {
-      const query = { limit, includeObject: "Metadata", continue: token };
+      // A list whose pages expire again and again is asked for in one piece.
+      const query = { limit: this.expirations < 4 ? limit : undefined, includeObject: "Metadata", continue: token };
       const path = withQuery(pathOf(this.resource, this.namespace), query);
       const page = await getJson(path, TABLE, this.controller.signal);
       if (!this.definitions) this.#define(page);

@@ -138,7 +138,14 @@ def test_a_server_that_leaves_is_told() -> None:
     with serving() as server:
         running = gateway("--server", server)
         address, key = running.__enter__()
-    opened = urlsplit(address).netloc, key
+        opened = urlsplit(address).netloc, key
+        connection = http.client.HTTPConnection(opened[0], timeout=10)
+        connection.request("GET", "/api/v1/namespaces?watch=1", headers={"Authorization": f"Bearer {key}"})
+        stream = connection.getresponse()
+        assert json.loads(stream.readline())["type"] == "ADDED"
+    with pytest.raises((http.client.IncompleteRead, ConnectionError)):
+        stream.read()
+    connection.close()
     code, body = ask(opened, "/api")
     assert code == 502 and body["message"].startswith(f"no answer from {server}")
     running.__exit__(None, None, None)

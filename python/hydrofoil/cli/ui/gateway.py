@@ -108,19 +108,19 @@ class Gateway:
                 answer = await self._ask(request)
         except (aiohttp.ClientError, OSError) as e:
             raise ApiError(502, "BadGateway", f"no answer from {self._access.url}: {reason(e, '')}") from None
+        kept = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
+        passed = web.StreamResponse(status=answer.status, headers={**HEADERS, "Cache-Control": "no-store", **kept})
         try:
-            kept = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
-            passed = web.StreamResponse(status=answer.status, headers={**HEADERS, "Cache-Control": "no-store", **kept})
             await passed.prepare(request)
             async for piece in answer.content.iter_any():
                 await passed.write(piece)
             await passed.write_eof()
             return passed
-        except aiohttp.ClientError:
-            # The head was sent: only a broken connection tells that this is not the whole.
+        except (aiohttp.ClientError, OSError):
+            # The head was sent: only a broken connection tells that this is not the whole. Or the page has left.
             if request.transport is not None:
                 request.transport.abort()
-            raise
+            return passed
         finally:
             answer.close()
 

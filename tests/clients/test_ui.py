@@ -259,14 +259,42 @@ def test_everybody_can_use_it(page: Page, url: str, dark: bool) -> None:
     page.problems.clear()
 
 
+AGES = {
+    119: "119s",
+    120: "2m",
+    125: "2m5s",
+    600: "10m",
+    10_799: "179m",
+    11_100: "3h5m",
+    28_800: "8h",
+    172_800: "2d",
+    176_400: "2d1h",
+    691_200: "8d",
+    63_072_000: "2y",
+    315_360_000: "10y",
+}
+"""Ages as the server writes them (apimachinery `util/duration`)."""
+
+
+def test_ages_go_on_as_the_server_writes_them(modules: Page) -> None:
+    assert module(modules, "age", f"{list(AGES)}.map(m.formatAge)") == list(AGES.values())
+    assert module(modules, "age", f"{json.dumps(list(AGES.values()))}.map(m.parseAge)")[2:6] == [
+        125,
+        600,
+        179 * 60,
+        11_100,
+    ]
+    assert module(modules, "age", "['<unknown>', '', '5', 'm5'].map(m.parseAge).every(Number.isNaN)")
+
+
 LINE = st.lists(st.sampled_from("abcd"), max_size=12)
 
 
 @settings(max_examples=1)
 @given(st.lists(st.tuples(LINE, LINE), min_size=60, max_size=60))
-def test_differences_make_one_text_of_the_other(diffed: Page, pairs: list[tuple[list[str], list[str]]]) -> None:
+def test_differences_make_one_text_of_the_other(modules: Page, pairs: list[tuple[list[str], list[str]]]) -> None:
     call = f"{json.dumps(pairs)}.map(([a, b]) => m.compare(a, b, 1000))"
-    for (before, after), found in zip(pairs, module(diffed, "diff", call), strict=True):
+    for (before, after), found in zip(pairs, module(modules, "diff", call), strict=True):
         if before != after:
             assert [one["text"] for one in found if one["sign"] in " -"] == before
             assert [one["text"] for one in found if one["sign"] in " +"] == after
@@ -304,12 +332,12 @@ VALUES = st.recursive(
 
 @settings(max_examples=1)
 @given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), min_size=150, max_size=150))
-def test_yaml_is_the_object(diffed: Page, objects: list[dict[str, Any]]) -> None:
+def test_yaml_is_the_object(modules: Page, objects: list[dict[str, Any]]) -> None:
     call = f"JSON.parse({json.dumps(json.dumps(objects))}).map((one) => m.toLines(one).join('\\n'))"
-    for value, text in zip(objects, module(diffed, "yaml", call), strict=True):
+    for value, text in zip(objects, module(modules, "yaml", call), strict=True):
         assert (yaml.safe_load(text) or {}) == value, text
 
 
 @pytest.fixture(scope="module")
-def diffed(browser: Browser, url: str) -> Page:
+def modules(browser: Browser, url: str) -> Page:
     return show(browser.page(), url)

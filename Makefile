@@ -233,8 +233,9 @@ site: $(SITE)/.installed ## The pages as a site, in .cache/site
 image: $(RELEASE)/.installed ## The image of a container with the wheel in DIST, built and tried (needs buildah, debootstrap, kubectl, and root)
 	$(RELEASE)/bin/python -m tools.image $(DIST)
 
-pictures: build ## Reports of a plain server and of one over TLS, and pictures of them, in .cache/pictures (needs chromium)
+pictures: build ## Reports of a plain server and of one over TLS, with pictures of them and of the page, in .cache/pictures (needs chromium)
 	$(PY) -m tools.pictures .cache/pictures
+	$(PY) -m tools.page_pictures .cache/pictures
 
 LOCK := uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
 

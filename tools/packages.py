@@ -45,7 +45,12 @@ def checked(wheel: Path) -> list[str]:
         for name in native:
             if found := sorted(paths(archive.read(name))):
                 wrong.append(f"{name} holds {found[:5]}")
-        for name in ("hydrofoil/py.typed", "hydrofoil/_native.pyi", "hydrofoil/apis/data/catalog.json"):
+        for name in (
+            "hydrofoil/py.typed",
+            "hydrofoil/_native.pyi",
+            "hydrofoil/apis/data/catalog.json",
+            "hydrofoil/ui/files/index.html",
+        ):
             if name not in archive.namelist():
                 wrong.append(f"has no {name}")
     return wrong

@@ -72,7 +72,9 @@ def script(found: list[Step]) -> str:
             output = f".output{number}"
             # The shell may look before its job has opened the file.
             lines.append(f": > {output}; {step.command.removesuffix('&')} > {output} 2>&1 &")
-            lines.append(f"until grep -q '^serving on' {output} || ! kill -0 $!; do sleep 0.05; done; cat {output}")
+            lines.append(
+                f"until grep -q '^\\(serving\\|ui\\) on' {output} || ! kill -0 $!; do sleep 0.05; done; cat {output}"
+            )
         else:
             lines.append(step.command)
         lines.append(f"echo '{MARK}'")

@@ -197,8 +197,8 @@ async def test_the_resources_of_a_pod_decide_its_class_even_if_empty(api: aiohtt
 
 async def test_a_changed_address_is_not_dropped_with_its_type(api: aiohttp.ClientSession) -> None:
     """`dropTypeDependentFields` removes an address only as it was allocated."""
-    spec = {"ports": [{"port": 80}], "clusterIP": "10.0.0.76"}
-    await post(api, f"{CORE}/services", {"metadata": {"name": "typed"}, "spec": spec})
+    typed = {"metadata": {"name": "typed"}, "spec": {"ports": [{"port": 80}], "clusterIP": "10.0.0.76"}}
+    await post(api, f"{CORE}/services", typed)
     merge = {"Content-Type": "application/merge-patch+json"}
     for address, code in (("None", 422), ("10.0.0.77", 422), (None, 200)):
         spec = {"type": "ExternalName", "externalName": "x.y"} | ({"clusterIP": address} if address else {})

@@ -22,6 +22,7 @@ COMMANDS = {
     "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server that runs"),
     "apply": Entry(SERVING, "hydrofoil.cli.apply", "apply files and folders of objects, definitions first"),
     "why": Entry(SERVING, "hydrofoil.cli.why", "print why an object is not ready"),
+    "ui": Entry(SERVING, "hydrofoil.cli.ui.command", "show a server on a page in the browser"),
     "ls": Entry(SERVING, "hydrofoil.cli.ls", "list the servers that run"),
     "stop": Entry(SERVING, "hydrofoil.cli.stop", "end the server that runs, or all of them"),
     "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),

@@ -86,6 +86,7 @@ BRIEF = {
         "--host": "address to listen on (default 127.0.0.1)",
         "--port": "port to listen on (default 8080); 0: any free one",
         "--accept-hosts": "further names that clients may call it by, such as host.docker.internal",
+        "--ui": "serve a page at /ui/ that shows what the server holds and does",
     },
     "Clients": {
         "--kubeconfig": "add a context for this server to a kubeconfig, or write a new one",
@@ -106,10 +107,7 @@ BRIEF = {
         "--emulated-version": "show the resources and features of 1.33 to 1.36",
         "--feature-gates": "switch features on or off, as in kube-apiserver",
     },
-    "Log and supervision": {
-        "-v": "0: warnings, 1: also what controllers do, 3: each request, 4: details",
-        "--ready-fd": "write a line to this descriptor once requests are answered",
-    },
+    "Log": {"-v": "0: warnings, 1: also what controllers do, 3: each request, 4: details"},
 }
 """What people look for first, a line each."""
 COMMAND = Command(

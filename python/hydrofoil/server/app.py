@@ -103,7 +103,7 @@ class App:
         add(extensions.definitions(core, self.admission, aggregation))
         restore = add(storage.first_objects(core, authorization, aggregation.services))
         self.limits = add(limits(core, restore))
-        add(observation.pages(core, self.limits.fairness))
+        add(observation.pages(core, self.limits))
         self.controlling: Controlling | None = None
         """The acts of a test, if it is one."""
         if controls is not None and reach is not None:

@@ -18,10 +18,18 @@ def end() -> str:
     return "Ctrl-C" if foreground else f"kill {os.getpid()}"
 
 
-def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = None, current_context: str = "") -> str:
+def banner(
+    url: str,
+    kubeconfig: str,
+    *,
+    secured: bool,
+    colours: bool | None = None,
+    current_context: str = "",
+    has_page: bool = False,
+) -> str:
     """Return the lines, in colour unless NO_COLOR is set (no-color.org).
 
-    `current_context` is that of the kubeconfig, if it is another server's.
+    `current_context` is that of the kubeconfig, if it is another server's; `has_page`: there is one at /ui/.
     """
     coloured = not os.environ.get("NO_COLOR") if colours is None else colours
 
@@ -37,6 +45,8 @@ def banner(url: str, kubeconfig: str, *, secured: bool, colours: bool | None = N
         access = paint("every user of this machine is an administrator", YELLOW)
         access += paint("  (--token-auth-file, --client-ca-file: docs/security.md)", DIM)
     rows = [("use", paint(use, BLUE)), ("access", access), ("end", f"{end()}, or hydrofoil stop")]
+    if has_page and not url.startswith("unix:"):
+        rows.insert(0, ("page", f"{url}/ui/"))
     if current_context:
         rows.insert(0, ("context", f"hydrofoil; kubectl uses {current_context} without --context (--set-context)"))
     if kubeconfig:

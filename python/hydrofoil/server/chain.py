@@ -23,6 +23,8 @@ class Place(IntEnum):
     """What the path asks for: all that follow decide by it."""
     OUTAGE = auto()
     """A server that is down by a fault of a test answers nothing, and its record says what was asked for."""
+    PAGE = auto()
+    """The files of the page are open: who has no credentials yet is asked for them there."""
     DEADLINE = auto()
     AUTHENTICATION = auto()
     AUDIT = auto()
@@ -45,6 +47,7 @@ MEMORABLE = frozenset(
     (
         Place.RECOVERY,
         Place.REQUEST_INFO,
+        Place.PAGE,
         Place.DEADLINE,
         Place.AUTHENTICATION,
         Place.IMPERSONATION,

@@ -12,7 +12,7 @@ from hydrofoil.controls.options import ControlOptions
 from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
-from hydrofoil.server.options import DumpOptions, LifeOptions, ListenOptions, ManifestOptions
+from hydrofoil.server.options import DumpOptions, LifeOptions, ListenOptions, ManifestOptions, PageOptions
 from hydrofoil.storage.options import StorageOptions
 from hydrofoil.tracing.options import TracingOptions
 
@@ -21,6 +21,7 @@ class Config(
     ListenOptions,
     ManifestOptions,
     DumpOptions,
+    PageOptions,
     StorageOptions,
     ControlOptions,
     LifeOptions,

@@ -12,18 +12,19 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, genera
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.memos import AnswerCounts
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.endpoints.watching import Watching
-from hydrofoil.headers import CONTENT_TYPE
+from hydrofoil.headers import CONTENT_TYPE, USER_AGENT
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.server.build_metrics import BuildMetrics, families_by_stability
 from hydrofoil.server.login_metrics import Logins
 from hydrofoil.server.queue_metrics import QueueMetrics
 from hydrofoil.server.request_metrics import Requests
-from hydrofoil.server.watch_metrics import Watched, Watches
+from hydrofoil.server.watch_metrics import Watched, Watches, WatchRequest
 
 if TYPE_CHECKING:
     from hydrofoil.answer import Stream
@@ -179,10 +180,13 @@ class Metrics:
         watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, context.info))
         watches.inc()
         scope = "resource" if context.info.name else "namespace" if context.info.namespace else "cluster"
-        name = Watched(resource.group, resource.version, resource.plural, scope)
+        watched = Watched(resource.group, resource.version, resource.plural, scope)
         watch = stream.watch if isinstance(stream, Watching) else None
         if watch is not None:
-            self.watches.open[watch] = name
+            info, agent = context.info, context.headers.get(USER_AGENT, "")
+            self.watches.open[watch] = WatchRequest(
+                watched, info.namespace, info.name, context.user.name, agent, stopwatch()
+            )
 
         def close() -> None:
             watches.dec()

@@ -244,6 +244,18 @@ class DumpOptions(Options):
     )
 
 
+class PageOptions(Options):
+    """The page to look at."""
+
+    ui: bool = flag(
+        "--ui",
+        False,
+        boolean,
+        "serve a page at /ui/ that shows what the server holds and does, to those who may see it",
+        value="BOOL",
+    )
+
+
 class LifeOptions(Options):
     """Start and end of a server, log, and metrics."""
 

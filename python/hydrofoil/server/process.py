@@ -46,7 +46,13 @@ def standing(server: Server) -> str:
         return lines
     from hydrofoil.server.banner import banner
 
-    return banner(server.url, server.kubeconfig, secured=server.app.core.site.secured, current_context=other)
+    return banner(
+        server.url,
+        server.kubeconfig,
+        secured=server.app.core.site.secured,
+        current_context=other,
+        has_page=server.config.ui,
+    )
 
 
 async def serve(config: Config) -> int:

@@ -75,6 +75,10 @@ class Requests:
             row = self._rows[labels] = Row()
         return row
 
+    def rows(self) -> dict[tuple[str, ...], Row]:
+        """Return the counts by labels, which are those of LABELS."""
+        return self._rows
+
     def observe(self, labels: tuple[str, ...], code: int, seconds: float, size: int) -> None:
         """Count an answer with its duration, and its size in bytes."""
         row = self.count(labels, code)

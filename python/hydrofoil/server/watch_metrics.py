@@ -22,6 +22,19 @@ class Watched(NamedTuple):
     scope: str
 
 
+class WatchRequest(NamedTuple):
+    """The request of an open watch."""
+
+    watched: Watched
+    namespace: str = ""
+    name: str = ""
+    """The name in the path; empty for a whole collection."""
+    user: str = ""
+    agent: str = ""
+    begun: float = 0.0
+    """When it began, in seconds of the stopwatch."""
+
+
 Name = tuple[str, ...]
 MARKED = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 SIZES = tuple(1024.0 * 2**n for n in range(8))
@@ -31,7 +44,7 @@ class Watches:
     """The streams of one server: open ones are asked when someone looks."""
 
     def __init__(self) -> None:
-        self.open: dict[WatchStream, Watched] = {}
+        self.open: dict[WatchStream, WatchRequest] = {}
         self._events: Counter[Name] = Counter()
         self._initial: Counter[tuple[str, str]] = Counter()
         self._sizes: dict[tuple[str, ...], Histogram] = {}
@@ -48,7 +61,7 @@ class Watches:
 
     def ended(self, stream: WatchStream) -> None:
         """Add up a stream for good."""
-        watched = self.open.pop(stream)
+        watched = self.open.pop(stream).watched
         self._add(stream, watched)
         if stream.lapped:
             self._terminated[watched.group, watched.resource] += 1
@@ -73,8 +86,8 @@ class Watches:
         found._sizes = {name: row.copy() for name, row in self._sizes.items()}
         found._terminated = self._terminated.copy()
         found._marked = {name: row.copy() for name, row in self._marked.items()}
-        for stream, watched in self.open.items():
-            found._add(stream, watched)
+        for stream, request in self.open.items():
+            found._add(stream, request.watched)
         return found
 
     def collect(self) -> Iterable[Metric]:

@@ -50,9 +50,11 @@ TOUCHING = {
     "tls.py": "is the transport of connections over TLS",
 }
 """The modules of endpoints that touch connections, and why."""
+GATEWAY = PACKAGE / "cli" / "ui" / "gateway.py"
+"""It is a server of its own, for a page, and answers by aiohttp's public names."""
 
 
 def test_only_the_wire_touches_connections() -> None:
     files = [f for f in PACKAGE.rglob("*.py") if f.parent != PACKAGE / "endpoints" or f.name not in TOUCHING]
-    found = [line for f in files for line in touches(f)]
+    found = [line for f in files if f != GATEWAY for line in touches(f)]
     assert found == []

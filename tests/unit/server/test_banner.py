@@ -16,4 +16,6 @@ def test_tells_where_it_is_how_to_use_it_and_what_is_open() -> None:
 
 def test_other_ways_to_use_it() -> None:
     assert "hydrofoil kubectl get namespaces" in banner("http://127.0.0.1:8080", "", secured=False, colours=False)
+    page = banner("http://127.0.0.1:8080", "", secured=False, colours=False, has_page=True)
+    assert "http://127.0.0.1:8080/ui/\n" in page
     assert "curl --unix-socket /run/a.sock" in banner("unix:/run/a.sock", "", secured=True, colours=False)

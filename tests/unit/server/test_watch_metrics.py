@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hydrofoil.server.metrics import exposition
-from hydrofoil.server.watch_metrics import Watched, Watches
+from hydrofoil.server.watch_metrics import Watched, Watches, WatchRequest
 
 PODS = Watched("", "v1", "pods", "cluster")
 
@@ -28,7 +28,7 @@ def test_watchers_that_were_too_slow_are_counted() -> None:
     watches = Watches()
     for lapped in (True, False, True):
         stream: Any = Stream(lapped=lapped)
-        watches.open[stream] = PODS
+        watches.open[stream] = WatchRequest(PODS)
         watches.ended(stream)
     text = exposition((), [watches.taken()]).decode()
     assert 'apiserver_terminated_watchers_total{group="",resource="pods"} 2\n' in text

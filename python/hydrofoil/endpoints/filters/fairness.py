@@ -32,7 +32,7 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
             context.memo.seats = level.queues, flow
             context.memo.list_seats = 0 if level.exempt else fair.list_seats(level, info)
         if level.exempt:
-            context.at_end(level.queues.enter(flow, context, info.verb))
+            _hold(context, level.queues.enter(flow, context, info.verb), watch)
             return inner(context)
         ticket = level.queues.start(flow, fair.work(level, flow, info), context, info.verb)
         if ticket is None:

@@ -25,6 +25,16 @@ class Limits(Struct, frozen=True):
     in_flight: InFlight
     fairness: Fairness | None
 
+    def executing(self) -> int:
+        """Return the number of requests that are being answered; watches count until their first events."""
+        if self.fairness is None:
+            return self.in_flight.reading.taken + self.in_flight.writing.taken
+        return sum(level.queues.executing for level in self.fairness.levels.values())
+
+    def waiting(self) -> int:
+        """Return the number of requests in queues."""
+        return 0 if self.fairness is None else sum(level.queues.waiting for level in self.fairness.levels.values())
+
 
 def limits(core: Core, restore: Restore) -> Part[Limits]:
     """Return the limits; `restore` creates required objects of priority and fairness that are missing.

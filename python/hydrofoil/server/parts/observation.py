@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -23,10 +24,10 @@ from hydrofoil.endpoints.filters.recover import recover
 from hydrofoil.endpoints.filters.request_info import request_info
 from hydrofoil.endpoints.memos import Folding
 from hydrofoil.endpoints.route import missing
-from hydrofoil.fairness.service import Fairness
 from hydrofoil.server.chain import Place
 from hydrofoil.server.health import DATA_DIR, STORAGE, Health
 from hydrofoil.server.part import Core, Part, nothing
+from hydrofoil.server.parts.limits import Limits
 
 if TYPE_CHECKING:
     # Most servers do not audit or trace, and start without their modules.
@@ -157,8 +158,8 @@ def health(core: Core) -> Part[Health]:
     return Part(feature=found, paths={**paths, "/metrics/slis": measured})
 
 
-def pages(core: Core, fairness: Fairness | None) -> Part[None]:
-    """Return the pages with flags and state, as far as their gates are on, and those below `/debug`.
+def pages(core: Core, limits: Limits) -> Part[None]:
+    """Return the pages with flags and state, as far as their gates are on, those below `/debug`, and that of `--ui`.
 
     Their modules are loaded with the first look.
     """
@@ -167,7 +168,7 @@ def pages(core: Core, fairness: Fairness | None) -> Part[None]:
     async def answer(context: Context) -> Answer:
         from hydrofoil.server.debug import Debug
 
-        debug = Debug(fairness, profiling=config.profiling)
+        debug = Debug(limits.fairness, profiling=config.profiling)
         return await debug.answer(context, context.info.path) or await missing(context)
 
     def about() -> Pages:
@@ -187,4 +188,9 @@ def pages(core: Core, fairness: Fairness | None) -> Part[None]:
         paths["/flagz"] = flags
     if core.gates.enabled("ComponentStatusz"):
         paths["/statusz"] = status
-    return Part(feature=None, paths=paths)
+    if not config.ui:
+        return Part(feature=None, paths=paths)
+    from hydrofoil.server.parts.ui import ui
+
+    found = ui(core, limits)
+    return replace(found, paths={**paths, **found.paths})

@@ -8,7 +8,6 @@ from heapq import heappop, heappush
 from msgspec import Struct
 
 from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
-from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import NoPlace, Refusal
@@ -147,7 +146,7 @@ class Attempts:
         """Return what the places of a pod depend on; None if they depend on other pods, too."""
         cluster, spec = self.cluster, pod.pod.spec
         special = pod.has_terms or spec.topology_spread_constraints or pod.ports or cluster.with_terms
-        if special or cluster.nominated or spec.resource_claims or needs_volumes(pod.pod):
+        if special or cluster.nominated or spec.resource_claims or pod.pod.has_claims:
             return None
         if spec.affinity and RequiredNodeAffinity(spec).names() is not None:
             # A ranking of all nodes for one that is named would cost more than it saves.
@@ -169,8 +168,3 @@ class Attempts:
                 del self._rankings[next(iter(self._rankings))]
         self._rankings[kind] = ranking
         return ranking
-
-
-def needs_volumes(pod: Pod) -> bool:
-    """Report whether a pod has volumes that are not everywhere."""
-    return any("persistentVolumeClaim" in volume or "ephemeral" in volume for volume in pod.spec.volumes)

@@ -30,6 +30,26 @@ class ReadinessGate(Struct, frozen=True, gc=False, rename="camel"):
     condition_type: str
 
 
+class ClaimSource(Struct, frozen=True, gc=False, rename="camel"):
+    """A volume that is a claim."""
+
+    claim_name: str = ""
+
+
+class Volume(Struct, frozen=True, gc=False, rename="camel"):
+    """A volume of a pod, as far as it is not everywhere: projections and empty folders are most of them."""
+
+    name: str
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: dict[str, Any] | None = None
+
+    def claim(self, pod: str) -> str | None:
+        """Return the name of its claim, which of an ephemeral volume is by its pod's name; None: it has none."""
+        if self.persistent_volume_claim is not None:
+            return self.persistent_volume_claim.claim_name
+        return None if self.ephemeral is None else f"{pod}-{self.name}"
+
+
 class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     """What a pod asks for."""
 
@@ -52,7 +72,7 @@ class PodSpec(Struct, frozen=True, gc=False, rename="camel"):
     priority: int = 0
     preemption_policy: str | None = None
     termination_grace_period_seconds: int | None = None
-    volumes: tuple[dict[str, Any], ...] = ()
+    volumes: tuple[Volume, ...] = ()
     resource_claims: tuple[dict[str, Any], ...] = ()
 
 
@@ -114,6 +134,11 @@ class Pod(Struct, frozen=True, gc=False, rename="camel"):
         return not self.is_ended and not self.is_deleting
 
     @property
+    def has_claims(self) -> bool:
+        """Report whether the pod has volumes that are not everywhere."""
+        return any(volume.claim("") is not None for volume in self.spec.volumes)
+
+    @property
     def is_ready(self) -> bool:
         """Report whether the pod is ready (`IsPodReady`)."""
         ready = self.condition("Ready")
@@ -146,10 +171,6 @@ def namespace_of(pod: Pod) -> tuple[str, ...]:
 
 def claims_of(pod: Pod) -> tuple[str, ...]:
     """Return the claims of a pod as `namespace/name`, those of its ephemeral volumes included, for an index."""
-    meta, found = pod.metadata, []
-    for volume in pod.spec.volumes:
-        if (claim := volume.get("persistentVolumeClaim")) is not None:
-            found.append(f"{meta.namespace}/{claim['claimName']}")
-        elif "ephemeral" in volume:
-            found.append(f"{meta.namespace}/{meta.name}-{volume['name']}")
-    return tuple(found)
+    meta = pod.metadata
+    names = [volume.claim(meta.name) for volume in pod.spec.volumes]
+    return tuple([f"{meta.namespace}/{name}" for name in names if name is not None])

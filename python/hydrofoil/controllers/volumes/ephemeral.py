@@ -46,7 +46,7 @@ class EphemeralVolumes(Controller):
         await self._recorder.close()
 
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
-        if old is None and new is not None and any("ephemeral" in volume for volume in new.spec.volumes):
+        if old is None and new is not None and any(volume.ephemeral is not None for volume in new.spec.volumes):
             self.put(new.metadata.namespace, new.metadata.name)
 
     def _on_claim(self, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None) -> None:
@@ -59,15 +59,15 @@ class EphemeralVolumes(Controller):
         if pod is None or pod.is_deleting or pod.is_ended:
             return True
         for volume in pod.spec.volumes:
-            if "ephemeral" in volume and not await self._make(pod, volume):
+            if volume.ephemeral is not None and not await self._make(pod, volume.name, volume.ephemeral):
                 self.queue.refuse_key(key)
                 return False
         return True
 
-    async def _make(self, pod: Pod, volume: dict[str, Any]) -> bool:
+    async def _make(self, pod: Pod, volume: str, source: dict[str, Any]) -> bool:
         """Make the claim of one volume; return whether it is there."""
         meta = pod.metadata
-        name = f"{meta.name}-{volume['name']}"
+        name = f"{meta.name}-{volume}"
         claim = self.lister("", "persistentvolumeclaims", PersistentVolumeClaim).get(meta.namespace, name)
         if claim is not None:
             if is_claim_of(claim, pod):
@@ -75,7 +75,7 @@ class EphemeralVolumes(Controller):
             text = f'PVC "{meta.namespace}/{name}" was not created for pod'
             self._fail(pod, f'{text} "{meta.namespace}/{meta.name}" (pod is not owner)')
             return False
-        template = volume["ephemeral"].get("volumeClaimTemplate") or {}
+        template = source.get("volumeClaimTemplate") or {}
         given = template.get("metadata") or {}
         metadata = {
             "name": name,

@@ -114,10 +114,10 @@ def has_identity(member: Member, found: StatefulSet) -> bool:
     if pod.metadata.labels.get(POD_NAME) != member.name:
         return False
     templates = found.spec.volume_claim_templates
-    volumes = {volume["name"]: volume for volume in pod.spec.volumes} if templates else {}
+    claims = {volume.name: volume.persistent_volume_claim for volume in pod.spec.volumes} if templates else {}
     return all(
-        (volumes.get(template["metadata"]["name"], {}).get("persistentVolumeClaim") or {}).get("claimName")
-        == claim_name(template, found, member.ordinal)
+        (claim := claims.get(template["metadata"]["name"])) is not None
+        and claim.claim_name == claim_name(template, found, member.ordinal)
         for template in templates
     )
 

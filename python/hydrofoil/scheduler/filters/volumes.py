@@ -36,7 +36,7 @@ def reaches(node: NodeInfo, volume: PersistentVolume) -> bool:
 def find_claims(pod: Pod, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
     """Yield the claims of a pod. Raise NoPlace for one that is not there yet, or is another's."""
     namespace = pod.metadata.namespace
-    ephemeral = {f"{pod.metadata.name}-{v['name']}" for v in pod.spec.volumes if "ephemeral" in v}
+    ephemeral = {v.claim(pod.metadata.name) for v in pod.spec.volumes if v.ephemeral is not None}
     for key in claims_of(pod):
         name = key.partition("/")[2]
         claim = None if cluster.claims is None else cluster.claims.get(namespace, name)
@@ -60,7 +60,7 @@ class VolumeFilter(Filter):
 
     @classmethod
     def concerns(cls, pod: PodInfo, _: Cluster) -> bool:
-        return any("persistentVolumeClaim" in v or "ephemeral" in v for v in pod.pod.spec.volumes)
+        return pod.pod.has_claims
 
 
 class VolumeRestrictions(VolumeFilter):

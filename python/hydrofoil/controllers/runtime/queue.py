@@ -56,6 +56,10 @@ class WorkQueue(Queue):
         """Queue a key; one that waits already gets the higher priority of both."""
         if self._closed:
             return
+        present = self._places.get(key)
+        if present is not None and -priority >= present[0]:
+            # A set of a thousand pods is put by each of their events, and waits for its turn meanwhile.
+            return
         super().put(key)
         if key in self._running:
             self._priorities[key] = max(priority, self._priorities.get(key, priority))

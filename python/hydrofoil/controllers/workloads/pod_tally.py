@@ -15,6 +15,7 @@ from hydrofoil.controllers.runtime.index import Key
 ACTIVE, TERMINATING, MATCHING, LABELED, READY = 1, 2, 4, 8, 16
 """What is true of a pod: it runs on, is being deleted, is selected, has the labels of the template, is ready."""
 OWN = ACTIVE | MATCHING
+OF_LABELS = MATCHING | LABELED
 STATES = 32
 
 
@@ -36,22 +37,25 @@ class PodTally:
     def __contains__(self, place: Key) -> bool:
         return place in self._states
 
-    def _state(self, pod: Pod) -> int:
+    def _by_labels(self, pod: Pod) -> int:
         state, labels = 0, pod.metadata.labels
-        if not pod.is_ended:
-            state |= TERMINATING if pod.is_deleting else ACTIVE
         if self._selector.matches(labels):
             state |= MATCHING
         if self._labels.items() <= labels.items():
             state |= LABELED
-        if pod.is_ready:
-            state |= READY
         return state
 
-    def put(self, pod: Pod) -> None:
-        """Take the present state of a pod that the owner manages. The same pod may come more than once."""
+    def put(self, pod: Pod, old: Pod | None = None) -> None:
+        """Take the present state of a pod that the owner manages. The same pod may come more than once.
+
+        `old` is the pod before a change, if it was in the tally: labels that are the same are not compared again.
+        """
         place = pod.metadata.namespace, pod.metadata.name
-        state, before = self._state(pod), self._states.get(place)
+        before = self._states.get(place)
+        if before is not None and old is not None and old.metadata.labels == pod.metadata.labels:
+            state = _life(pod) | before & OF_LABELS
+        else:
+            state = _life(pod) | self._by_labels(pod)
         if before == state:
             return
         if before is not None:
@@ -80,3 +84,11 @@ class PodTally:
     def foreign(self) -> Iterable[Key]:
         """Return the pods that run on, and are not selected any more."""
         return [place for place, at in self._states.items() if at & OWN == ACTIVE]
+
+
+def _life(pod: Pod) -> int:
+    """Return what is true of a pod whatever its labels are."""
+    state = READY if pod.is_ready else 0
+    if not pod.is_ended:
+        state |= TERMINATING if pod.is_deleting else ACTIVE
+    return state

@@ -125,7 +125,7 @@ class ReplicaController(WorkloadController):
                 self._offer(new)
             return
         if (tally := self._tallies.get(after.uid)) is not None:
-            tally.put(new)
+            tally.put(new, old)
         found = self._resolve(meta.namespace, after)
         if found is None:
             return

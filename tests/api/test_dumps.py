@@ -264,3 +264,24 @@ def test_dependants_of_an_owner_that_was_refused_get_the_one_that_is_there(dump:
     assert code == 0
     (owner,) = called(f"{target}{APPS}/replicasets/web-1")["metadata"]["ownerReferences"]
     assert owner["uid"] == there["metadata"]["uid"]
+
+
+@pytest.mark.parametrize("flags", [[], ["--keep-uids"]])
+def test_pods_keep_their_ephemeral_containers(target: str, tmp_path: Path, flags: list[str]) -> None:
+    debugger = {"name": "debugger", "image": "busybox", "targetContainerName": "c"}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "default", "uid": "5bd7c7d4-92e5-4a3e-9a4e-0a3d3c2a1f00"},
+        "spec": {"containers": [{"name": "c", "image": "i"}], "ephemeralContainers": [debugger]},
+        "status": {"phase": "Running", "ephemeralContainerStatuses": [{"name": "debugger", "image": "busybox"}]},
+    }
+    (tmp_path / "pod.json").write_text(json.dumps(pod))
+    code, summary, _ = run("import", str(tmp_path / "pod.json"), "--server", target, *flags)
+    assert (code, summary["created"], summary["failed"]) == (0, 1, [])
+    found = called(f"{target}/api/v1/namespaces/default/pods/p")
+    assert [c["name"] for c in found["spec"]["ephemeralContainers"]] == ["debugger"]
+    assert found["status"]["phase"] == "Running" and found["status"]["ephemeralContainerStatuses"]
+    (tmp_path / "pod.json").write_text(json.dumps(found))
+    code, summary, _ = run("import", str(tmp_path / "pod.json"), "--server", target, *flags)
+    assert (code, summary["unchanged"]) == (0, 1)

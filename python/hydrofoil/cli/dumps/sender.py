@@ -58,7 +58,8 @@ class ObjectSender:
         status = content.get("status")
         body = strip(content)
         path = path_of(resource, found.namespace)
-        reply = await self._write("POST", f"{path}?fieldManager={MANAGER}", body)
+        first, ephemeral = without_ephemeral(found, body)
+        reply = await self._write("POST", f"{path}?fieldManager={MANAGER}", first)
         if reply.status in (409, 422):
             # What is there may make its like invalid: a service has taken its address.
             met = await self._meet(resource, found, body, status)
@@ -67,11 +68,23 @@ class ObjectSender:
         if reply.status >= 400:
             return ("failed", message(reply)), ""
         made = orjson.loads(reply.body)
-        outcome = await self._set_status(resource, found, made, status)
+        uid = str(made["metadata"].get("uid", ""))
+        outcome = None
+        if ephemeral:
+            made, outcome = await self._add_ephemeral(path_of(resource, found.namespace, found.name), made, ephemeral)
+        outcome = outcome or await self._set_status(resource, found, made, status)
         if outcome is not None:
             # It is there, without its status.
             self._summary.fail(found, outcome)
-        return ("created", ""), str(made["metadata"].get("uid", ""))
+        return ("created", ""), uid
+
+    async def _add_ephemeral(self, path: str, made: Object, ephemeral: list[Object]) -> tuple[Object, str | None]:
+        """Add ephemeral containers to a new pod; return the pod, and why they cannot be added, if so."""
+        update = {**made, "spec": {**made["spec"], "ephemeralContainers": ephemeral}}
+        reply = await self._write("PUT", f"{path}/ephemeralcontainers?fieldManager={MANAGER}", update)
+        if reply.status >= 400:
+            return made, f"its ephemeral containers: {message(reply)}"
+        return orjson.loads(reply.body), None
 
     async def _write(self, method: str, target: str, body: Object) -> Reply:
         """Send a write; once more while the server is too busy, or has yet to make the account of a new namespace."""
@@ -151,6 +164,15 @@ class ObjectSender:
             return "failed", message(reply)
         why = await self._set_status(resource, found, orjson.loads(reply.body), status)
         return ("updated", "") if why is None else ("failed", why)
+
+
+def without_ephemeral(found: DumpedObject, body: Object) -> tuple[Object, list[Object]]:
+    """Return an object as it is created, and its ephemeral containers: only a pod that runs may have some."""
+    spec = body.get("spec")
+    if (found.group, found.kind) != ("", "Pod") or not isinstance(spec, dict) or not spec.get("ephemeralContainers"):
+        return body, []
+    kept = {name: value for name, value in spec.items() if name != "ephemeralContainers"}
+    return {**body, "spec": kept}, spec["ephemeralContainers"]
 
 
 def strip(content: Object) -> Object:

@@ -75,8 +75,9 @@ class ControllerManager:
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         activity = self.runtime.activity
-        activity.repeat()
-        if self.runtime.is_idle:
+        # What has failed is repeated behind all other work. A request that comes earlier must not change the order: it
+        # comes when its client and the machine have time.
+        if self.runtime.is_settled():
             return None
         idle = asyncio.create_task(self.runtime.idle(), name="settling")
         try:

@@ -78,3 +78,26 @@ async def test_two_that_undo_each_other_are_not_waited_for(
     async with asyncio.timeout(30):
         await manager.settle()
     await queue.close()
+
+
+async def test_what_has_failed_is_repeated_behind_other_work(manager: ControllerManager) -> None:
+    """Whenever a request comes that waits for the controllers: with a seed, the order must not depend on that."""
+    order, going = list[str](), asyncio.Event()
+
+    async def work(_: Key) -> bool:
+        await going.wait()
+        order.append("other work")
+        return True
+
+    activity = manager.runtime.activity
+    activity.progress = lambda: 1
+    activity.park("failed", lambda: order.append("repeated"))
+    activity.progress = lambda: 2
+    queue = WorkQueue("other", work, manager.runtime.registry.clock, activity)
+    queue.put(("a",))
+    request = asyncio.ensure_future(manager.settle())
+    await asyncio.sleep(0)
+    going.set()
+    await request
+    assert order == ["other work", "repeated"]
+    await queue.close()

@@ -39,8 +39,8 @@ class Runtime:
         """Report whether no queue has a key to process now, of controllers or not, and no event is to be sent."""
         return self.activity.is_idle and self.hub.idle and not self.informers.waiting()
 
-    def _is_settled(self) -> bool:
-        """Report whether there is no work, nor any that was parked and is possible now."""
+    def is_settled(self) -> bool:
+        """Report whether there is no work, nor any that was parked and is possible now, which begins then."""
         if self.is_idle:
             self.activity.repeat()
         return self.is_idle
@@ -53,10 +53,11 @@ class Runtime:
         another thread has signalled them). Each may fill another one, so all three are asked again, after the last
         wait in the same turn.
         """
-        while not self._is_settled():
+        while not self.is_settled():
             await self.activity.wait()
             await self.hub.delivered()
-            for informer in self.informers.waiting():
+            # Those that the hub knows of have their turn there, whether somebody waits here or not.
+            for informer in self.informers.waiting() if self.hub.idle else ():
                 self.hub.serve(informer.token)
                 # Each informer takes up to a whole share of watchers.
                 await asyncio.sleep(0)

@@ -171,7 +171,7 @@ async def test_a_stopped_controller_watches_nothing(runtime: Runtime) -> None:
 
 
 async def test_many_replicas_leave_the_loop_to_others(runtime: Runtime) -> None:
-    """1,000 objects of one controller: others have the loop at every few dozen of them, if nobody else asks for it."""
+    """1,000 objects of one controller, which take 20 ms at the very least: others have the loop after each 2 ms."""
     copies = Copies(runtime)
     copies.start()
     for number in range(1000):
@@ -180,5 +180,5 @@ async def test_many_replicas_leave_the_loop_to_others(runtime: Runtime) -> None:
     while not idle.done():
         turns += 1
         await asyncio.sleep(0)
-    assert len(copies.names()) == 1000 and turns > 20
+    assert len(copies.names()) == 1000 and turns > 8
     await copies.stop()

@@ -174,3 +174,20 @@ async def test_who_comes_after_its_share_was_lent_has_the_next_turn(turn: Turn) 
     await queue.wait()
     assert place.done() and queue.granted == queue.seconds
     answer.close()
+
+
+async def test_an_unbound_turn_keeps_the_order_of_the_loop(turn: Turn) -> None:
+    """With a seed, the order of what follows must not depend on a request that asks for the end of a turn."""
+    turn.unbound()
+    orders = []
+    for is_asked in (False, True):
+        order: list[str] = []
+        if is_asked:
+            turn.answers.spend(0.0)
+        asyncio.get_running_loop().call_soon(order.append, "first")
+        turn.watchers.defer(lambda order=order: order.append("second"))  # type: ignore[misc]
+        asyncio.get_running_loop().call_soon(order.append, "third")
+        for _ in range(3):
+            await asyncio.sleep(0)
+        orders.append(order)
+    assert orders == [["first", "second", "third"]] * 2

@@ -31,9 +31,9 @@ def is_kubeconfig(place: str) -> bool:
     return isinstance(content, dict) and content.get("kind") == "Config" and isinstance(content.get("clusters"), list)
 
 
-def export_live(kubeconfig: str, place: str, selection: Selection, bar: Bar) -> None:
-    """Export the cluster of the current context. Raise Failure."""
-    client = Client(find_access(AccessOptions(kubeconfig=kubeconfig)))
+def export_live(options: AccessOptions, place: str, selection: Selection, bar: Bar) -> None:
+    """Export the cluster that flags name to a place that does not exist. Raise Failure."""
+    client = Client(find_access(options))
     try:
         with DumpWriter(place) as writer:
             manifest, _ = asyncio.run(export(client, writer, selection, bar))

@@ -92,7 +92,7 @@ def open_any(place: str, selection: Selection, bar: Bar) -> Iterator[Source]:
             place = str(path)
         elif is_kubeconfig(place):
             to = str(Path(folder) / "dump")
-            export_live(place, to, selection, bar)
+            export_live(AccessOptions(kubeconfig=place), to, selection, bar)
             place = to
         with open_source(place) as source:
             yield source

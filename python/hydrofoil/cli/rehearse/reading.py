@@ -13,13 +13,11 @@ from typing import Any
 import orjson
 import uvloop
 
-from hydrofoil.cli.access import AccessOptions, find_access
+from hydrofoil.cli.access import AccessOptions
 from hydrofoil.cli.apply import read as read_files
-from hydrofoil.cli.client import Client
-from hydrofoil.cli.dumps.export import export
+from hydrofoil.cli.dumps.live import export_live
 from hydrofoil.cli.dumps.progress import progress
 from hydrofoil.cli.dumps.recording import LARGEST
-from hydrofoil.cli.dumps.writer import DumpWriter
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.cli.rehearse.report import Report
 from hydrofoil.controls.documents import Document
@@ -76,18 +74,12 @@ def read_contents(given: Mapping[str, Any]) -> Contents:
 
 def take_dump(options: AccessOptions, place: str) -> None:
     """Export the objects of a server by its lists. Raise Failure, whose code says that nothing was rehearsed."""
-    client = None
     try:
-        client = Client(find_access(options))
-        with DumpWriter(place) as writer, progress() as bar:
-            manifest, _ = asyncio.run(export(client, writer, Selection((), ()), bar))
-            writer.finish(manifest)
+        with progress() as bar:
+            export_live(options, place, Selection((), ()), bar)
     except Failure as e:
         # Exit code 1 is that of a change that would break something.
         raise Failure(str(e).removesuffix(f" ({e.mend})"), e.mend, USAGE) from None
-    finally:
-        if client is not None:
-            client.close()
 
 
 def read_documents(paths: Sequence[str]) -> list[Document]:

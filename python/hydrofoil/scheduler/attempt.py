@@ -7,7 +7,6 @@ from heapq import heappop, heappush
 
 from msgspec import Struct
 
-from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim
 from hydrofoil.scheduler.cluster import Cluster
 from hydrofoil.scheduler.filters.filter import NoPlace, Refusal
@@ -112,7 +111,7 @@ class Attempts:
         refusals: dict[str, Refusal] = {}
         good: list[NodeInfo] = []
         nodes: Iterable[NodeInfo] = cluster.nodes.values()
-        if (names := filters.names) is not None:
+        if (names := pod.node_names) is not None:
             nodes = [cluster.nodes[name] for name in sorted(names) if name in cluster.nodes]
         for node in nodes:
             refusal = filters.refuse_with_nominated(node)
@@ -148,7 +147,7 @@ class Attempts:
         special = pod.has_terms or spec.topology_spread_constraints or pod.ports or cluster.with_terms
         if special or cluster.nominated or spec.resource_claims or pod.pod.has_claims:
             return None
-        if spec.affinity and RequiredNodeAffinity(spec).names() is not None:
+        if pod.node_names is not None:
             # A ranking of all nodes for one that is named would cost more than it saves.
             return None
         return (

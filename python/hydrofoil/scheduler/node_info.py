@@ -6,6 +6,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.scheduler.requests import LEAST, host_ports, pod_requests, read_amounts
@@ -26,6 +27,8 @@ class PodInfo(Struct, frozen=True):
     anti_affinity: tuple[AffinityTerm, ...]
     liked: tuple[AffinityTerm, ...]
     """Preferred terms, those of anti-affinity with negative weights."""
+    node_names: frozenset[str] | None
+    """The names of the nodes to look at; None: all (`PreFilterResult`)."""
 
     @property
     def has_terms(self) -> bool:
@@ -38,7 +41,8 @@ def read_pod(pod: Pod) -> PodInfo:
     least = pod_requests(pod, LEAST)
     required, refused, liked = pod_terms(pod)
     counted = least.get("cpu", 0), least.get("memory", 0)
-    return PodInfo(pod, pod_requests(pod), counted, host_ports(pod), required, refused, liked)
+    names = RequiredNodeAffinity(pod.spec).names() if pod.spec.affinity else None
+    return PodInfo(pod, pod_requests(pod), counted, host_ports(pod), required, refused, liked, names)
 
 
 class NodeInfo:

@@ -41,11 +41,6 @@ class Filters:
         """Return the filter that chooses volumes; None for a pod without claims."""
         return next((one for one in self._all if isinstance(one, VolumeBinding)), None)
 
-    @property
-    def names(self) -> frozenset[str] | None:
-        """Return the names of the nodes to look at; None: all (`PreFilterResult`)."""
-        return next((one.names for one in self._all if isinstance(one, NodeAffinity)), None)
-
     def refuse(self, node: NodeInfo) -> Refusal | None:
         """Return why a node is refused, by the first filter that refuses it."""
         for one in self._all:

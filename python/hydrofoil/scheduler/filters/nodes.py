@@ -57,9 +57,7 @@ class NodeAffinity(Filter):
     def __init__(self, pod: PodInfo, cluster: Cluster) -> None:
         super().__init__(pod, cluster)
         self._required = RequiredNodeAffinity(pod.pod.spec)
-        self.names = self._required.names()
-        """The nodes that are looked at; None: all."""
-        if self.names is not None and not self.names:
+        if pod.node_names is not None and not pod.node_names:
             raise NoPlace("pod affinity terms conflict", self.plugin)
 
     @classmethod

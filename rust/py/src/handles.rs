@@ -109,6 +109,30 @@ pub(crate) struct Durable(pub(crate) hydrofoil_log::Log<Arc<dyn ObjectKind>>, pu
 /// The log of a view in etcd, and the signal that it gives when there are outcomes or events.
 #[pyclass(frozen)]
 pub(crate) struct Etcd(pub(crate) hydrofoil_etcd::Log, pub(crate) Arc<Signal>);
+
+/// Memory that the processes of one server map.
+#[pyclass(frozen)]
+pub(crate) struct Region(pub(crate) Arc<hydrofoil_shared::Region>);
+
+/// The owner of the truth, for its workers, and the signal that it gives when there are requests.
+#[pyclass(frozen)]
+pub(crate) struct LinkOwner {
+    pub(crate) owner: Arc<hydrofoil_link::Owner>,
+    pub(crate) view: pyo3::Py<View>,
+    pub(crate) signal: Arc<Signal>,
+}
+
+/// A write that a worker asks for.
+#[pyclass(frozen)]
+pub(crate) struct LinkRequest(pub(crate) Mutex<Option<hydrofoil_link::Request>>);
+
+/// A worker, and its writes under way, by their numbers.
+#[pyclass(frozen)]
+pub(crate) struct LinkWorker {
+    pub(crate) worker: Arc<hydrofoil_link::Worker>,
+    pub(crate) writes: Mutex<std::collections::HashMap<u64, pyo3::Py<Change>>>,
+}
+
 /// The encryption of objects at rest.
 #[pyclass(frozen)]
 pub(crate) struct Encryption(pub(crate) Arc<hydrofoil_encryption::Transformers>);

@@ -24,6 +24,7 @@ mod flow;
 mod frame;
 mod functions;
 mod handles;
+mod link;
 mod list;
 mod logins;
 mod memo;
@@ -61,7 +62,8 @@ mod _native {
         functions::{node_shortage, quota_charge, quota_usage, storage_grows, yaml_fault_line, yaml_to_json},
         handles::{
             Catalog, Change, Checkpoint, Clock, Declaration, Document, Draft, Durable, Encryption, Etcd, Expression,
-            Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+            Expressions, Lifecycle, LinkOwner, LinkRequest, LinkWorker, ListCursor, Local, ObjectMeta, Region,
+            Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,

@@ -20,8 +20,8 @@ mod view;
 pub use error::StoreError;
 pub use local::Local;
 pub use view::{
-    Block, BlockKey, Cache, Change, Checkpoint, ContinueToken, Difference, Draft, Drained, Event, EventType,
-    FieldSelector, FieldTarget, Filter, Frame, LabelSelector, Leaf, Limits, Made, Page, Part, Reindexed, SavedError,
-    Selector, Shard, Shown, Snapshot, TokenError, Transaction, Tree, Version, View, WatchStart, WatcherId, field_terms,
-    is_requirement,
+    Attachment, Block, BlockKey, Cache, Change, Checkpoint, ContinueToken, Difference, Draft, Drained, Event,
+    EventType, FieldSelector, FieldTarget, Filter, Frame, LabelSelector, Leaf, Limits, Made, Mirror, Page, Part,
+    Reindexed, SavedError, Selector, Shard, Shown, Snapshot, TokenError, Transaction, Tree, Version, View, WatchStart,
+    WatcherId, field_terms, is_requirement,
 };

@@ -52,6 +52,28 @@ impl Change {
         Self::new(old.kind(), Arc::clone(old.version().key()), Some(old), None)
     }
 
+    /// Return the write that another process asks for; `old` is the version that it replaces or deletes.
+    pub fn of_request(
+        kind: &Arc<dyn ObjectKind>,
+        key: Arc<str>,
+        old: Option<Arc<Version>>,
+        draft: Option<store::Draft>,
+    ) -> Self {
+        let (deletes, draft) = (draft.is_none(), Mutex::new(draft));
+        Self { kind: Arc::clone(kind), key, old, draft, deletes, unchanged: false }
+    }
+
+    /// Return the version that the write made at a revision, outside of any store.
+    pub fn detached(&self, revision: u64) -> Option<Arc<Version>> {
+        let draft = self.draft.lock().take().or_else(|| self.old.as_ref().map(|old| old.draft()))?;
+        Some(Arc::new(Version::detach(&self.key, revision, draft)))
+    }
+
+    /// Read the object in its stored form; `None` if it is deleted.
+    pub fn with_draft<T>(&self, read: impl FnOnce(Option<&store::Draft>) -> T) -> T {
+        read(self.draft.lock().as_ref())
+    }
+
     /// Return the key: `namespace/name`, or `name` of a cluster-scoped object.
     pub fn key(&self) -> &Arc<str> {
         &self.key

@@ -7,7 +7,7 @@ use crate::view::{Reach, Transaction};
 use crate::{Checkpoint, Draft, Shard, StoreError, Version, View};
 
 /// A counter of revisions for all shards of a view.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Local {
     reach: Arc<Reach>,
 }
@@ -20,7 +20,7 @@ impl Local {
 
     /// Store a new object.
     pub fn create(&self, shard: &Shard, key: &str, draft: Draft) -> Result<Arc<Version>, StoreError> {
-        shard.transact(|shard| {
+        shard.commit(|shard| {
             if shard.get(key).is_some() {
                 return Err(StoreError::Exists);
             }
@@ -30,7 +30,7 @@ impl Local {
 
     /// Replace an object if it is at revision `expected`.
     pub fn update(&self, shard: &Shard, key: &str, expected: u64, draft: Draft) -> Result<Arc<Version>, StoreError> {
-        shard.transact(|shard| {
+        shard.commit(|shard| {
             let key = Arc::clone(present(shard, key, expected)?.key());
             Ok(shard.put(self.reach.take(), key, draft))
         })
@@ -38,7 +38,7 @@ impl Local {
 
     /// Delete an object if it is at revision `expected`; return its last state at the revision of the deletion.
     pub fn delete(&self, shard: &Shard, key: &str, expected: u64) -> Result<Arc<Version>, StoreError> {
-        shard.transact(|shard| {
+        shard.commit(|shard| {
             let old = Arc::clone(present(shard, key, expected)?);
             Ok(shard.take_out(self.reach.take(), &old))
         })

@@ -73,7 +73,10 @@ impl View {
             self.shard(name).transact(|shard| {
                 // The versions of another view count in its history.
                 let copy = |v: &Arc<Version>| Version::new(Arc::clone(v.key()), v.revision(), v.draft(), None);
-                tree.each(|version| drop(shard.keep(Arc::new(copy(version)))));
+                tree.each(|version| {
+                    let copy = shard.share(copy(version));
+                    drop(shard.keep(copy));
+                });
             });
         }
     }
@@ -130,7 +133,7 @@ impl Transaction<'_> {
                             continue;
                         }
                         // The values of field selectors are those of the definition of the time.
-                        Some(Arc::new(now.with_fields(then.fields().into())))
+                        Some(self.share(now.with_fields(then.fields().into())))
                     }
                     (_, then) => {
                         count = count.saturating_add(1);
@@ -157,7 +160,7 @@ impl Transaction<'_> {
         if let (Some(now), None) = (now, kept) {
             self.report_gone(reach.take(), now, Some(Arc::clone(now)));
         }
-        let comes = Arc::new(then?.again(reach.take(), self.state.ring.beside()));
+        let comes = self.share(then?.again(reach.take(), self.state.ring.beside()));
         self.report_put(Arc::clone(&comes), kept.cloned());
         Some(comes)
     }

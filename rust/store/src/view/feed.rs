@@ -19,9 +19,10 @@ impl Shard {
     pub fn load(&self, states: impl IntoIterator<Item = (String, u64, Draft)>, revision: u64) {
         self.transact(|shard| {
             for (key, at, draft) in states {
-                drop(shard.keep(Arc::new(Version::new(Arc::from(key), at, draft, None))));
+                let version = shard.share(Version::new(Arc::from(key), at, draft, None));
+                drop(shard.keep(version));
             }
-            self.reach.raise(revision);
+            self.raise(revision);
             shard.forget(revision);
         });
     }
@@ -37,7 +38,7 @@ impl Shard {
                 Change::Put(draft) => Some(shard.put(revision, Arc::from(key), draft)),
                 Change::Delete => shard.get(key).cloned().map(|old| shard.take_out(revision, &old)),
             };
-            self.reach.raise(revision);
+            self.raise(revision);
             made
         })
     }
@@ -51,7 +52,7 @@ impl Shard {
                 Change::Delete => shard.get(&key).cloned().map(|old| shard.take_out(revision, &old)),
             });
             let made = made.collect();
-            self.reach.raise(revision);
+            self.raise(revision);
             made
         })
     }
@@ -59,7 +60,7 @@ impl Shard {
     /// Record that no further event up to a revision will follow.
     pub fn progress(&self, revision: u64) {
         // Under the lock, so that no reader takes a state at a revision that is still being applied.
-        self.transact(|_| self.reach.raise(revision));
+        self.transact(|_| self.raise(revision));
     }
 
     /// Replace the state with the one at a revision after the feed was interrupted: differences become events, older

@@ -44,6 +44,7 @@ impl View {
     /// Record that the log assigns no revision up to this one any more.
     pub fn skip(&self, revision: u64) {
         self.common(|reach| reach.skip(revision));
+        self.shared.publish_progress(revision);
     }
 
     /// Set the last revision that may be assigned.
@@ -100,7 +101,10 @@ impl Shard {
     pub fn replay_hidden(&self, revision: u64, key: &str, draft: Option<Draft>) {
         self.transact(|shard| {
             match draft {
-                Some(draft) => drop(shard.keep(Arc::new(Version::new(Arc::from(key), revision, draft, None)))),
+                Some(draft) => {
+                    let version = shard.share(Version::new(Arc::from(key), revision, draft, None));
+                    drop(shard.keep(version));
+                }
                 None => shard.discard(key),
             }
             self.reach.raise(revision);

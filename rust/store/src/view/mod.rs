@@ -1,13 +1,14 @@
 //! All shards of a server, and their shared state.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 mod ages;
+mod block;
 mod cache;
 mod checkpoint;
 mod column;
@@ -15,11 +16,14 @@ mod dates;
 mod feed;
 mod fields;
 mod interest;
+mod json;
 mod labels;
 mod leaf;
 mod list;
 mod logged;
+mod mirror;
 mod past;
+mod publisher;
 mod reach;
 mod ring;
 mod saved;
@@ -39,7 +43,9 @@ pub use fields::{FieldSelector, FieldTarget, Shown, field_terms};
 pub use labels::{LabelSelector, is_requirement};
 pub use leaf::{BlockKey, Leaf};
 pub use list::{Page, Part, Selector};
+pub use mirror::Mirror;
 pub use past::Reindexed;
+pub use publisher::Attachment;
 pub(crate) use reach::Reach;
 pub use ring::{Event, EventType, Limits};
 pub use saved::SavedError;
@@ -81,6 +87,7 @@ impl View {
             cache_limit: cache,
             clock,
             before: AtomicU64::new(0),
+            publisher: OnceLock::new(),
         };
         Self { shared: Arc::new(shared), shards: Mutex::default(), reach: Mutex::new(None), limits }
     }
@@ -106,7 +113,7 @@ impl View {
         if let Some(shard) = shards.get(resource) {
             return Arc::clone(shard);
         }
-        let shard = Arc::new(Shard::new(Arc::clone(&self.shared), reach, begin, self.limits));
+        let shard = Arc::new(Shard::new(resource, Arc::clone(&self.shared), reach, begin, self.limits));
         shards.insert(resource.to_owned(), Arc::clone(&shard));
         shard
     }

@@ -44,6 +44,17 @@ impl Shard {
         Ok(Snapshot { tree: state.tree_at(revision), revision })
     }
 
+    /// Return the version of a key at a revision, if it is the present one or one of the history.
+    pub fn version_at(&self, key: &str, revision: u64) -> Option<Arc<Version>> {
+        let state = self.state.lock();
+        let present = state.tree.get(key).filter(|version| version.revision() == revision);
+        present.cloned().or_else(|| {
+            let events = (state.ring.after(revision - 1)..state.ring.end()).map_while(|seq| state.ring.get(seq));
+            let mut events = events.take_while(|event| event.revision == revision);
+            events.find(|event| &**event.current.key() == key).map(|event| Arc::clone(&event.current))
+        })
+    }
+
     /// Build the state with other values of field selectors, in linear time and without the lock.
     pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> Reindexed {
         let (mut tree, seq) = {
@@ -52,7 +63,7 @@ impl Shard {
         };
         let snapshot = Snapshot { tree: tree.clone(), revision: 0 };
         Page::new(snapshot, Selector::default(), "", 0).take(|v| {
-            drop(tree.insert(Arc::new(v.with_fields(fields(v)))));
+            drop(tree.insert(self.shared.share(v.with_fields(fields(v)))));
             true
         });
         Reindexed { tree, seq }
@@ -69,7 +80,7 @@ impl Shard {
         while let Some(event) = state.ring.get(seq) {
             let key = event.current.key();
             match state.tree.get(key) {
-                Some(version) => drop(tree.insert(Arc::new(version.with_fields(fields(version))))),
+                Some(version) => drop(tree.insert(self.shared.share(version.with_fields(fields(version))))),
                 None => drop(tree.remove(key)),
             }
             seq += 1;
@@ -82,6 +93,7 @@ impl Shard {
 impl Transaction<'_> {
     /// End the history up to a revision; events that watchers still need are kept for them.
     pub(crate) fn forget(&mut self, revision: u64) {
+        self.publish_forget(revision);
         let State { ring, watchers, past, .. } = &mut *self.state;
         let needed = watchers.iter().flatten().filter(|watcher| !watcher.idle).map(|watcher| watcher.next).min();
         ring.forget(revision, needed.unwrap_or(ring.end()));

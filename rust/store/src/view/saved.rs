@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! MAGIC  format  version of the program  revision  n { resource  n { object } }  CRC-32 of all before
-//! object: key  revision  offset of the revision  length of the head  schema  n { label  value }  n { field }  JSON
-//!         whether there is another JSON  JSON
+//! object: key  revision  outline  JSON  whether there is another JSON  JSON
+//! outline: offset of the revision  length of the head  schema  n { label  value }  n { field }
 //! ```
 //!
 //! The schema that wrote the JSON is 0 for built-in kinds, 1 if it is unknown, and 2 with its digest. Numbers are 64 bits, least byte first; texts have their length in front.
@@ -94,49 +94,82 @@ impl Checkpoint {
     }
 }
 
-fn number(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn number(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-fn text(out: &mut Vec<u8>, value: &[u8]) {
+pub(crate) fn text(out: &mut Vec<u8>, value: &[u8]) {
     number(out, value.len() as u64);
     out.extend_from_slice(value);
 }
 
-fn object(out: &mut Vec<u8>, version: &Version) {
-    let draft = version.draft();
-    text(out, version.key().as_bytes());
-    for value in [version.revision(), draft.rv_at as u64, draft.head as u64] {
-        number(out, value);
-    }
-    match draft.fingerprint.digest() {
-        Some(digest) => {
-            number(out, 2);
-            out.extend_from_slice(&digest);
+/// What is known of an object beside its bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Outline<L = Box<[(SmolStr, SmolStr)]>, F = Box<[SmolStr]>> {
+    pub(crate) rv_at: usize,
+    pub(crate) head: usize,
+    pub(crate) fingerprint: Fingerprint,
+    pub(crate) labels: L,
+    pub(crate) fields: F,
+}
+
+impl<L: AsRef<[(SmolStr, SmolStr)]>, F: AsRef<[SmolStr]>> Outline<L, F> {
+    /// Append it.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        number(out, self.rv_at as u64);
+        number(out, self.head as u64);
+        match self.fingerprint.digest() {
+            Some(digest) => {
+                number(out, 2);
+                out.extend_from_slice(&digest);
+            }
+            None => number(out, u64::from(self.fingerprint != Fingerprint::BUILTIN)),
         }
-        None => number(out, u64::from(draft.fingerprint != Fingerprint::BUILTIN)),
+        number(out, self.labels.as_ref().len() as u64);
+        for (key, value) in self.labels.as_ref() {
+            text(out, key.as_bytes());
+            text(out, value.as_bytes());
+        }
+        number(out, self.fields.as_ref().len() as u64);
+        for field in self.fields.as_ref() {
+            text(out, field.as_bytes());
+        }
     }
-    number(out, draft.labels.len() as u64);
-    for (key, value) in &draft.labels {
-        text(out, key.as_bytes());
-        text(out, value.as_bytes());
+}
+
+fn object(out: &mut Vec<u8>, version: &Version) {
+    text(out, version.key().as_bytes());
+    number(out, version.revision());
+    version.draft().write(out);
+}
+
+impl Draft {
+    /// Append the object to bytes that [`Draft::read`] reads.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let Self { json, given, rv_at, head, labels, fields, fingerprint } = self;
+        Outline { rv_at: *rv_at, head: *head, fingerprint: *fingerprint, labels, fields }.write(out);
+        text(out, json);
+        number(out, u64::from(given.is_some()));
+        if let Some(given) = given {
+            text(out, given);
+        }
     }
-    number(out, draft.fields.len() as u64);
-    for field in &draft.fields {
-        text(out, field.as_bytes());
-    }
-    text(out, &draft.json);
-    number(out, u64::from(draft.given.is_some()));
-    if let Some(given) = &draft.given {
-        text(out, given);
+
+    /// Return the object of bytes that [`Draft::write`] wrote.
+    pub fn read(bytes: &[u8]) -> Result<Self, SavedError> {
+        Reader(bytes).draft()
     }
 }
 
 /// The bytes that are still to be read.
-struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn number(&mut self) -> Result<u64, SavedError> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, SavedError> {
         let (first, rest) = self.0.split_first_chunk::<8>().ok_or(SavedError::Damaged)?;
         self.0 = rest;
         Ok(u64::from_le_bytes(*first))
@@ -149,18 +182,24 @@ impl<'a> Reader<'a> {
     }
 
     /// Return a number that is the size of something in the bytes.
-    fn size(&mut self) -> Result<usize, SavedError> {
+    pub(crate) fn size(&mut self) -> Result<usize, SavedError> {
         usize::try_from(self.number()?).ok().filter(|size| *size <= self.0.len()).ok_or(SavedError::Damaged)
     }
 
-    fn bytes(&mut self) -> Result<&'a [u8], SavedError> {
+    /// Pass some bytes over.
+    pub(crate) fn skip(&mut self, size: usize) -> Result<(), SavedError> {
+        self.0 = self.0.get(size..).ok_or(SavedError::Damaged)?;
+        Ok(())
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], SavedError> {
         let size = self.size()?;
         let (first, rest) = self.0.split_at_checked(size).ok_or(SavedError::Damaged)?;
         self.0 = rest;
         Ok(first)
     }
 
-    fn str(&mut self) -> Result<&'a str, SavedError> {
+    pub(crate) fn str(&mut self) -> Result<&'a str, SavedError> {
         str::from_utf8(self.bytes()?).map_err(|_| SavedError::Damaged)
     }
 
@@ -168,10 +207,8 @@ impl<'a> Reader<'a> {
         self.str().map(str::to_owned)
     }
 
-    fn object(&mut self) -> Result<Version, SavedError> {
-        let key: Arc<str> = Arc::from(self.str()?);
-        let revision = self.number()?;
-        let (rv_at, head) = (self.size()?, self.size()?);
+    pub(crate) fn outline(&mut self) -> Result<Outline, SavedError> {
+        let (rv_at, head) = (self.number()? as usize, self.number()? as usize);
         let fingerprint = match self.number()? {
             0 => Fingerprint::BUILTIN,
             1 => Fingerprint::UNKNOWN,
@@ -182,13 +219,23 @@ impl<'a> Reader<'a> {
             .map(|_| Ok((SmolStr::new(self.str()?), SmolStr::new(self.str()?))))
             .collect::<Result<_, _>>()?;
         let fields = (0..self.size()?).map(|_| self.str().map(SmolStr::new)).collect::<Result<_, _>>()?;
+        Ok(Outline { rv_at, head, fingerprint, labels, fields })
+    }
+
+    fn draft(&mut self) -> Result<Draft, SavedError> {
+        let Outline { rv_at, head, fingerprint, labels, fields } = self.outline()?;
         let json = self.bytes()?.to_vec();
         let given = if self.number()? == 0 { None } else { Some(self.bytes()?.to_vec()) };
         if rv_at > json.len() || head > json.len() || given.as_ref().is_some_and(|given| rv_at > given.len()) {
             return Err(SavedError::Damaged);
         }
-        let draft = Draft { json, given, rv_at, head, labels, fields, fingerprint };
-        Ok(Version::new(key, revision, draft, None))
+        Ok(Draft { json, given, rv_at, head, labels, fields, fingerprint })
+    }
+
+    fn object(&mut self) -> Result<Version, SavedError> {
+        let key: Arc<str> = Arc::from(self.str()?);
+        let revision = self.number()?;
+        Ok(Version::new(key, revision, self.draft()?, None))
     }
 }
 

@@ -3,8 +3,8 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hydrofoil_types::Clock;
@@ -12,6 +12,7 @@ use parking_lot::Mutex;
 
 use crate::view::Reach;
 use crate::view::interest::Interest;
+use crate::view::publisher::{DELETE, LOAD, PUT, Publisher};
 use crate::view::ring::Ring;
 use crate::view::watcher::Watcher;
 use crate::{Block, Cache, Draft, EventType, Limits, Made, Tree, Version};
@@ -40,9 +41,26 @@ pub(crate) struct Shared {
     pub(crate) clock: Arc<Clock>,
     /// The nanoseconds that earlier processes served this state, which its history was kept for.
     pub(crate) before: AtomicU64,
+    /// What other processes are told by, if there are any.
+    pub(crate) publisher: OnceLock<Publisher>,
 }
 
 impl Shared {
+    /// Return a version with its bytes where other processes can read them, if there are any.
+    pub(crate) fn share(&self, version: Version) -> Arc<Version> {
+        Arc::new(match self.publisher.get() {
+            Some(publisher) => version.share(publisher.heap()),
+            None => version,
+        })
+    }
+
+    /// Tell other processes that everything up to a revision is applied.
+    pub(crate) fn publish_progress(&self, revision: u64) {
+        if let Some(publisher) = self.publisher.get() {
+            publisher.progress(revision);
+        }
+    }
+
     /// Return the time that this state has been served for: history has its ages by it.
     pub(crate) fn running(&self) -> Duration {
         self.clock.elapsed() + Duration::from_nanos(self.before.load(Ordering::Relaxed))
@@ -55,7 +73,8 @@ const CACHE_LEAST: usize = 16 << 20;
 /// One resource.
 #[derive(Debug)]
 pub struct Shard {
-    shared: Arc<Shared>,
+    name: Arc<str>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) reach: Arc<Reach>,
     /// Tree, ring and watchers change together: whoever has this lock sees a state, its history and the cursors of its
     /// watchers at one revision. It is held for a look-up or a commit, never while bytes are made or sent: a slow
@@ -78,7 +97,7 @@ pub(crate) struct State {
 
 impl Shard {
     /// Return an empty shard whose history begins after a revision.
-    pub(crate) fn new(shared: Arc<Shared>, reach: Arc<Reach>, begin: u64, limits: Limits) -> Self {
+    pub(crate) fn new(name: &str, shared: Arc<Shared>, reach: Arc<Reach>, begin: u64, limits: Limits) -> Self {
         let state = State {
             tree: Tree::default(),
             ring: Ring::new(begin, limits),
@@ -88,12 +107,32 @@ impl Shard {
             past: Vec::new(),
             bytes: 0,
         };
-        Self { shared, reach, state: Mutex::new(state) }
+        Self { name: Arc::from(name), shared, reach, state: Mutex::new(state) }
     }
 
     /// Run a decision and its changes under the lock, as one atomic step.
     pub fn transact<T>(&self, decide: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
-        decide(&mut Transaction { shared: &self.shared, reach: &self.reach, state: &mut self.state.lock(), at: None })
+        let Self { name, shared, reach, state } = self;
+        decide(&mut Transaction { name, shared, reach, state: &mut state.lock(), at: None })
+    }
+
+    /// Commit to the local log: run a decision that takes a revision for its change. Other processes are told of the
+    /// commits of all shards one after the other.
+    pub(crate) fn commit<T>(&self, decide: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
+        let publisher = self.shared.publisher.get();
+        let order = publisher.map(Publisher::order);
+        let made = self.transact(decide);
+        if let Some(publisher) = publisher {
+            publisher.progress(self.reach.revision());
+        }
+        drop(order);
+        made
+    }
+
+    /// Record that everything up to a revision is applied.
+    pub(crate) fn raise(&self, revision: u64) {
+        self.reach.raise(revision);
+        self.shared.publish_progress(revision);
     }
 
     /// Return the present version of a key.
@@ -140,6 +179,7 @@ impl Shard {
 /// A shard whose lock is held.
 #[derive(Debug)]
 pub struct Transaction<'a> {
+    name: &'a Arc<str>,
     shared: &'a Shared,
     reach: &'a Reach,
     pub(crate) state: &'a mut State,
@@ -153,6 +193,13 @@ impl Transaction<'_> {
         self.shared.running()
     }
 
+    /// Tell other processes that the history ended up to a revision.
+    pub(crate) fn publish_forget(&self, revision: u64) {
+        if let Some(publisher) = self.shared.publisher.get() {
+            publisher.forget(self.name, revision);
+        }
+    }
+
     /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         self.state.tree.get(key)
@@ -160,13 +207,27 @@ impl Transaction<'_> {
 
     /// Put an object in place of the present one of its key, at a revision after all others of the shard.
     pub fn put(&mut self, revision: u64, key: Arc<str>, draft: Draft) -> Arc<Version> {
-        self.put_version(Arc::new(Version::new(key, revision, draft, Some(self.state.ring.beside()))))
+        let version = Version::new(key, revision, draft, Some(self.state.ring.beside()));
+        self.put_version(self.share(version))
     }
 
-    fn put_version(&mut self, version: Arc<Version>) -> Arc<Version> {
-        let previous = self.keep(Arc::clone(&version));
+    /// Put a version whose event other processes are told of.
+    pub(crate) fn put_version(&mut self, version: Arc<Version>) -> Arc<Version> {
+        let previous = self.insert(Arc::clone(&version));
         self.report_put(Arc::clone(&version), previous);
         version
+    }
+
+    /// Delete a present object, whose last state is known.
+    pub(crate) fn take_out_version(&mut self, version: Arc<Version>) {
+        let previous = self.state.tree.remove(version.key());
+        self.weigh(0, previous.as_deref());
+        self.report(version.revision(), EventType::Deleted, version, previous);
+    }
+
+    /// Return a version with its bytes where other processes can read them, if there are any.
+    pub(crate) fn share(&self, version: Version) -> Arc<Version> {
+        self.shared.share(version)
     }
 
     /// Delete a present object, at a revision after all others of the shard; return its last state at that revision.
@@ -178,6 +239,13 @@ impl Transaction<'_> {
 
     /// Put a version into the tree without an event.
     pub(crate) fn keep(&mut self, version: Arc<Version>) -> Option<Arc<Version>> {
+        if let Some(publisher) = self.shared.publisher.get() {
+            publisher.version(LOAD, self.name, &version);
+        }
+        self.insert(version)
+    }
+
+    fn insert(&mut self, version: Arc<Version>) -> Option<Arc<Version>> {
         let size = version.size();
         let previous = self.state.tree.insert(version);
         self.weigh(size, previous.as_deref());
@@ -186,6 +254,9 @@ impl Transaction<'_> {
 
     /// Take a version out of the tree without an event.
     pub(crate) fn discard(&mut self, key: &str) {
+        if let Some(publisher) = self.shared.publisher.get() {
+            publisher.discard(self.name, key);
+        }
         let gone = self.state.tree.remove(key);
         self.weigh(0, gone.as_deref());
     }
@@ -205,12 +276,15 @@ impl Transaction<'_> {
 
     /// Report the event of a deletion, and return the last state at its revision.
     pub(crate) fn report_gone(&mut self, revision: u64, old: &Version, previous: Option<Arc<Version>>) -> Arc<Version> {
-        let version = Arc::new(old.at_revision(revision, Some(self.state.ring.beside())));
+        let version = self.share(old.at_revision(revision, Some(self.state.ring.beside())));
         self.report(revision, EventType::Deleted, Arc::clone(&version), previous);
         version
     }
 
     fn report(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
+        if let Some(publisher) = self.shared.publisher.get() {
+            publisher.version(if kind == EventType::Deleted { DELETE } else { PUT }, self.name, &version);
+        }
         let State { ring, past, watchers, interest, .. } = &mut *self.state;
         let at = self.at.unwrap_or_else(|| self.shared.running());
         self.reach.date(at, revision);

@@ -9,6 +9,9 @@ use std::sync::{Arc, OnceLock};
 use hydrofoil_types::{Fingerprint, SmolStr};
 use parking_lot::Mutex;
 
+use crate::view::json::Json;
+use crate::view::saved::Outline;
+
 /// An object ready to be committed: encoded, but without a revision.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -33,7 +36,7 @@ pub struct Draft {
 pub struct Version {
     key: Arc<str>,
     revision: u64,
-    json: Box<[u8]>,
+    json: Json,
     rv_at: u32,
     head: u32,
     labels: Box<[(SmolStr, SmolStr)]>,
@@ -86,7 +89,20 @@ impl Version {
     /// Return a draft at its revision. Its cached forms are counted in `history`.
     pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft, history: Option<Arc<AtomicUsize>>) -> Self {
         let at = draft.rv_at;
-        let json = splice(&draft.json[..at], revision, &draft.json[at..]);
+        let json = Json::Own(splice(&draft.json[..at], revision, &draft.json[at..]));
+        let given = draft.given.as_ref().map(|given| splice(&given[..at], revision, &given[at..]));
+        Self::of_json(key, revision, json, draft, given.as_deref(), history)
+    }
+
+    /// Return the version whose bytes are `json` and whose other members are those of a draft.
+    pub(crate) fn of_json(
+        key: Arc<str>,
+        revision: u64,
+        json: Json,
+        draft: Draft,
+        given: Option<&[u8]>,
+        history: Option<Arc<AtomicUsize>>,
+    ) -> Self {
         let version = Self {
             key,
             revision,
@@ -101,10 +117,26 @@ impl Version {
             kept: Mutex::new(Kept { bytes: 0, history }),
             event: AtomicU64::new(0),
         };
-        if let Some(given) = draft.given {
-            version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]), Box::default());
+        if let Some(given) = given {
+            version.keep_other(GIVEN, given, Box::default());
         }
         version
+    }
+
+    /// Return what is known of the object beside its bytes.
+    pub(crate) fn outline(&self) -> Outline<&[(SmolStr, SmolStr)], &[SmolStr]> {
+        let (rv_at, head) = (self.rv_at as usize, self.head as usize);
+        Outline { rv_at, head, fingerprint: self.fingerprint, labels: &self.labels, fields: &self.fields }
+    }
+
+    /// Return the bytes, wherever they are.
+    pub(crate) fn json_bytes(&self) -> &Json {
+        &self.json
+    }
+
+    /// Set the place of the bytes, which are the same.
+    pub(crate) fn set_json(&mut self, json: Json) {
+        self.json = json;
     }
 
     /// Return a version outside of any store: the result of a dry run.
@@ -124,7 +156,7 @@ impl Version {
         Self {
             key: Arc::from(key),
             revision: 0,
-            json: json.into_boxed_slice(),
+            json: Json::Own(json.into_boxed_slice()),
             rv_at: 0,
             head: draft.head as u32,
             labels: draft.labels,
@@ -184,7 +216,7 @@ impl Version {
         Self {
             key: Arc::clone(&self.key),
             revision,
-            json: splice(&self.json[..at], revision, &self.json[end..]),
+            json: Json::Own(splice(&self.json[..at], revision, &self.json[end..])),
             rv_at: self.rv_at,
             head: self.head,
             labels: self.labels.clone(),

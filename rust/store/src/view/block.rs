@@ -1,0 +1,73 @@
+//! A version in a block of shared memory, from which other processes make the same version.
+//!
+//! ```text
+//! length of the JSON  JSON  key  revision  outline (`saved.rs`)  whether there is another JSON  JSON
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use hydrofoil_shared::{Block, Heap};
+use hydrofoil_types::SmolStr;
+
+use crate::view::json::{Json, PREFIX};
+use crate::view::saved::{Reader, SavedError, number, text};
+use crate::{Draft, Version};
+
+impl Version {
+    /// Return the version with its bytes in a heap, where other processes can read them.
+    pub(crate) fn share(mut self, heap: &Heap) -> Self {
+        let mut rest = Vec::with_capacity(256);
+        text(&mut rest, self.key().as_bytes());
+        number(&mut rest, self.revision());
+        self.outline().write(&mut rest);
+        match self.given_text() {
+            Some(given) => {
+                number(&mut rest, 1);
+                text(&mut rest, &given);
+            }
+            None => number(&mut rest, 0),
+        }
+        let length = self.json().len();
+        let block = heap.write(&[&(length as u64).to_le_bytes(), self.json(), &rest]);
+        self.set_json(Json::Shared(Arc::new(block), length as u32));
+        self
+    }
+
+    /// Return the version in a block. Its cached forms are counted in `history`.
+    pub(crate) fn of_block(block: Block, history: Option<Arc<AtomicUsize>>) -> Result<Self, SavedError> {
+        let mut reader = Reader::new(&block);
+        let length = reader.size()?;
+        reader.skip(length)?;
+        let key: Arc<str> = Arc::from(reader.str()?);
+        let revision = reader.number()?;
+        let outline = reader.outline()?;
+        let given = if reader.number()? == 0 { None } else { Some(reader.bytes()?.to_vec()) };
+        let json = Json::Shared(Arc::new(block), u32::try_from(length).map_err(|_| SavedError::Damaged)?);
+        if outline.rv_at > json.len() || outline.head > json.len() {
+            return Err(SavedError::Damaged);
+        }
+        let labels: Box<[(SmolStr, SmolStr)]> = outline.labels;
+        let draft = Draft {
+            json: Vec::new(),
+            given: None,
+            rv_at: outline.rv_at,
+            head: outline.head,
+            labels,
+            fields: outline.fields,
+            fingerprint: outline.fingerprint,
+        };
+        Ok(Self::of_json(key, revision, json, draft, given.as_deref(), history))
+    }
+
+    /// Return the block that has the bytes of the version, if one has.
+    pub(crate) fn block(&self) -> Option<&Arc<Block>> {
+        match self.json_bytes() {
+            Json::Shared(block, _) => Some(block),
+            Json::Own(_) => None,
+        }
+    }
+}
+
+/// The prefix is one number of the reader.
+const _: () = assert!(PREFIX == size_of::<u64>());

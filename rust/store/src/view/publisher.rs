@@ -1,0 +1,212 @@
+//! What the view of the owner tells the views of workers: every change, once, in the order of revisions.
+//!
+//! A record is four words: its type and the number of its shard, a revision, the place of a block, and nothing.
+
+use std::sync::Arc;
+
+use hydrofoil_shared::{Block, Cursor, Heap, OWNER, Record, Region};
+use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashMap;
+
+use crate::{Version, View};
+
+/// A version was put: a block with it.
+pub(crate) const PUT: u64 = 1;
+/// A version was deleted: a block with its last state at the revision of the deletion.
+pub(crate) const DELETE: u64 = 2;
+/// A version was loaded, without an event.
+pub(crate) const LOAD: u64 = 3;
+/// A version left without an event: a block with its key.
+pub(crate) const DISCARD: u64 = 4;
+/// The history up to a revision ended.
+pub(crate) const FORGET: u64 = 5;
+/// Everything up to a revision was told.
+pub(crate) const PROGRESS: u64 = 6;
+/// A shard has a name: a block with it.
+pub(crate) const NAME: u64 = 7;
+
+/// The bits of a record's first word that are its type.
+pub(crate) const TYPE_BITS: u32 = 8;
+
+/// The owner's end of the feed.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    heap: Heap,
+    /// Held over a commit of the local log, from the choice of its revision to the record that it is complete: the
+    /// feed has the commits of all shards one after the other. It is outside of the locks of shards.
+    order: Mutex<()>,
+    /// Held while records are written, inside of a shard's lock. Whoever attaches a worker holds it: the worker reads
+    /// every record from then on, and a snapshot that is taken later has all before.
+    feed: Mutex<FxHashMap<Arc<str>, u64>>,
+}
+
+/// What a worker begins with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attachment {
+    /// The place of its first record.
+    pub cursor: u64,
+    /// The names of shards, by their numbers.
+    pub names: Vec<String>,
+    /// The places of blocks with the numbers of shards and the places of their versions, in pairs.
+    pub lists: Vec<u64>,
+}
+
+/// The number of pairs in one block of a list.
+const PAIRS: usize = 1 << 13;
+
+impl Publisher {
+    pub(crate) fn new(region: &Arc<Region>) -> Self {
+        region.attach(OWNER, false);
+        Self { heap: Heap::new(region), order: Mutex::new(()), feed: Mutex::default() }
+    }
+
+    pub(crate) fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// Begin a commit, which ends with [`Publisher::progress`].
+    pub(crate) fn order(&self) -> MutexGuard<'_, ()> {
+        self.order.lock()
+    }
+
+    /// Tell of a version.
+    pub(crate) fn version(&self, kind: u64, shard: &Arc<str>, version: &Version) {
+        self.tell(shard, |readers, number| {
+            let block = version.block()?;
+            block.lend(readers);
+            Some([kind | number << TYPE_BITS, version.revision(), block.place(), 0])
+        });
+    }
+
+    /// Tell that a version left without an event.
+    pub(crate) fn discard(&self, shard: &Arc<str>, key: &str) {
+        self.tell(shard, |readers, number| Some(self.text(DISCARD | number << TYPE_BITS, key, readers)));
+    }
+
+    /// Tell that a history ended up to a revision.
+    pub(crate) fn forget(&self, shard: &Arc<str>, revision: u64) {
+        self.tell(shard, |_, number| Some([FORGET | number << TYPE_BITS, revision, 0, 0]));
+    }
+
+    /// Tell that everything up to a revision was told, and wake the workers.
+    pub(crate) fn progress(&self, revision: u64) {
+        let feed = self.feed.lock();
+        let region = self.heap.region();
+        if region.attached() != 0 {
+            region.append([PROGRESS, revision, 0, 0]);
+        }
+        region.raise(revision);
+        drop(feed);
+        region.wake();
+    }
+
+    fn tell(&self, shard: &Arc<str>, record: impl FnOnce(u64, u64) -> Option<Record>) {
+        let mut numbers = self.feed.lock();
+        let region = self.heap.region();
+        // Whoever attaches later has the state with this change.
+        let readers = region.attached();
+        if readers == 0 {
+            return;
+        }
+        let next = numbers.len() as u64;
+        let number = *numbers.entry(Arc::clone(shard)).or_insert_with(|| {
+            region.append(self.text(NAME | next << TYPE_BITS, shard, readers));
+            next
+        });
+        if let Some(record) = record(readers, number) {
+            region.append(record);
+        }
+    }
+
+    /// Return a record whose block has a text, and nothing else.
+    fn text(&self, word: u64, text: &str, readers: u64) -> Record {
+        let block = self.heap.write(&[text.as_bytes()]);
+        block.lend(readers);
+        [word, 0, block.place(), 0]
+    }
+}
+
+impl View {
+    /// Publish the view in shared memory from now on; it has no objects yet.
+    pub fn publish(&self, region: &Arc<Region>) {
+        // A second owner of a region would take blocks of the first.
+        let published = self.shared.publisher.set(Publisher::new(region));
+        debug_assert!(published.is_ok(), "a view is published once");
+    }
+
+    /// Begin to tell the process of a slot of all changes. Return what it begins with: it has everything once it has
+    /// read the feed up to the present end.
+    pub fn attach(&self, slot: usize) -> Attachment {
+        let Some(publisher) = self.shared.publisher.get() else { return Attachment::default() };
+        let region = publisher.heap.region();
+        let cursor: Cursor = {
+            let _feed = publisher.feed.lock();
+            region.attach(slot, true);
+            region.end()
+        };
+        let mask = 1_u64.checked_shl(slot as u32).unwrap_or_default();
+        let mut pairs = Vec::new();
+        let (mut names, mut lists) = (Vec::new(), Vec::new());
+        let mut flush = |pairs: &mut Vec<u8>| {
+            let block = publisher.heap.write(&[pairs]);
+            block.lend(mask);
+            lists.push(block.place());
+            pairs.clear();
+        };
+        for (name, tree) in self.checkpoint().resources() {
+            let number = {
+                let mut numbers = publisher.feed.lock();
+                let next = numbers.len() as u64;
+                *numbers.entry(Arc::from(name)).or_insert(next)
+            };
+            tree.each(|version| {
+                let Some(block) = version.block() else { return };
+                block.lend(mask);
+                pairs.extend_from_slice(&number.to_le_bytes());
+                pairs.extend_from_slice(&block.place().to_le_bytes());
+                if pairs.len() >= PAIRS.saturating_mul(16) {
+                    flush(&mut pairs);
+                }
+            });
+        }
+        if !pairs.is_empty() {
+            flush(&mut pairs);
+        }
+        {
+            // Readers take revisions without an event. No commit may have taken one that is not told of yet.
+            let _order = publisher.order();
+            publisher.progress(self.reached_revision());
+        }
+        let numbers = publisher.feed.lock();
+        names.resize(numbers.len(), String::new());
+        for (name, number) in numbers.iter() {
+            if let Some(place) = names.get_mut(*number as usize) {
+                name.as_ref().clone_into(place);
+            }
+        }
+        Attachment { cursor: cursor.number(), names, lists }
+    }
+
+    /// Stop telling the process of a slot, which has ended, and take back everything that it used.
+    pub fn detach(&self, slot: usize) {
+        let Some(publisher) = self.shared.publisher.get() else { return };
+        let region = publisher.heap.region();
+        {
+            let _feed = publisher.feed.lock();
+            region.attach(slot, false);
+        }
+        publisher.heap.release_all(slot);
+        region.forget_counts(slot);
+    }
+
+    /// Return the bytes of shared memory that blocks have, and those of it that are free.
+    pub fn shared_size(&self) -> (usize, usize) {
+        self.shared.publisher.get().map_or((0, 0), |publisher| publisher.heap.size())
+    }
+}
+
+/// Return the pairs of a list of [`Attachment::lists`].
+pub(crate) fn pairs(block: &Block) -> Vec<(u64, u64)> {
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
+    block.chunks_exact(16).map(|pair| pair.split_at(8)).map(|(shard, place)| (number(shard), number(place))).collect()
+}

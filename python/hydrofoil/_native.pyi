@@ -597,6 +597,96 @@ class Local:
     def revision(self) -> int: ...
 
 @final
+class Region:
+    """Memory that the processes of one server map. Raise OSError."""
+
+    def __new__(cls) -> Region: ...
+    @staticmethod
+    def open(fd: int, slot: int) -> Region:
+        """Map the region of a descriptor as the process of a slot."""
+
+    def fileno(self) -> int: ...
+    @property
+    def revision(self) -> int:
+        """The latest revision that was published."""
+
+    def add(self, counter: int, change: int) -> None:
+        """Add to the share that this process has of a counter."""
+
+    def count(self, counter: int, slot: int) -> int:
+        """Return the share that the process of a slot has."""
+
+    def total(self, counter: int) -> int:
+        """Return the sum of all shares."""
+
+@final
+class LinkRequest:
+    """A write that a worker asks for."""
+
+    def change(self, shard: Shard, resource: ResourceType) -> Change:
+        """Return it for a log. Raise ExistsError, MissingError and ConflictError where the view shows them."""
+
+_Start = tuple[int, list[str], list[int]]
+
+@final
+class LinkOwner:
+    """The owner of the truth, for its workers. Raise OSError."""
+
+    def __new__(cls, region: Region, view: View) -> LinkOwner:
+        """Publish a view without shards."""
+
+    def commit_to(self, local: Local) -> None:
+        """Let a local log commit the writes of workers, on their threads."""
+
+    def attach(self, slot: int, requests: int, outcomes: int) -> _Start:
+        """Serve the worker of a slot over two sockets; return what it begins with."""
+
+    def detach(self, slot: int) -> None:
+        """Forget the worker of a slot, whose process has ended."""
+
+    def fileno(self) -> int: ...
+    def requests(self) -> list[tuple[int, int, str, str, int, LinkRequest]]:
+        """Return slot, ticket, resource, key and expected revision of writes that another log decides, with them."""
+
+    def answer(self, slot: int, ticket: int, revision: int, reason: str = "", message: str = "") -> None:
+        """Tell a worker the outcome of a write."""
+
+    def shared_size(self) -> tuple[int, int]:
+        """Return the bytes of shared memory in use, and those of it that are free."""
+
+    def close(self) -> None: ...
+
+@final
+class LinkWorker:
+    """A worker of another process's truth. Raise OSError."""
+
+    def __new__(cls, region: Region, view: View, start: _Start, requests: int, outcomes: int) -> LinkWorker: ...
+    def submit(self, number: int, change: Change) -> None: ...
+    def send(self) -> bool:
+        """Send what was submitted; return whether all of it is sent."""
+
+    def outcomes(self) -> list[tuple[int, Stored | None, RefusedError | None]]:
+        """Return numbers of writes with the new version, which the view shows, or why there is none."""
+
+    def catch_up(self, most: int) -> bool:
+        """Apply some published changes at most; return whether the view has all."""
+
+    def await_revision(self, revision: int) -> None:
+        """Let the view signal that it is at a revision."""
+
+    @property
+    def revision(self) -> int:
+        """The latest revision that was published."""
+
+    @property
+    def is_lapped(self) -> bool:
+        """Whether the feed has passed this worker by."""
+
+    def fileno(self) -> int: ...
+    def requests_fileno(self) -> int: ...
+    def close(self) -> None: ...
+
+@final
 class Durable:
     """The log of a view on a disk. Raise DataError."""
 

@@ -21,6 +21,7 @@ from hydrofoil.storage.log import Log
 from hydrofoil.storage.storage import Storage
 from hydrofoil.watch.hub import NOTHING
 from tests.contract.late import LateLog, Truth
+from tests.contract.linked import LinkedLog
 from tests.etcd import Etcd, etcd_log
 
 CATALOG = Catalog()
@@ -30,6 +31,8 @@ LOGS: dict[str, Callable[[str], Log]] = {
     "local": lambda _: LocalLog(),
     "late": lambda _: LateLog(Truth()),
     "durable": DurableLog,
+    "link": lambda _: LinkedLog(LocalLog()),
+    "durable link": lambda folder: LinkedLog(DurableLog(folder)),
 }
 """The logs, each made for an empty folder."""
 ALL = [*LOGS, pytest.param("etcd", marks=pytest.mark.program("etcd"))]

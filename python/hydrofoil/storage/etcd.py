@@ -118,6 +118,10 @@ class EtcdLog:
     def latest(self, name: Name) -> None:
         """Return None: only etcd knows."""
 
+    def catch_up(self) -> bool:
+        """Return False: only etcd knows."""
+        return False
+
     async def ask(self, name: Name) -> int:
         """Return etcd's revision; those who ask in one turn of the loop share a question."""
         if self._asking is None:

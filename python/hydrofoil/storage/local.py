@@ -51,6 +51,11 @@ class LocalLog:
         self._view = view
         self._advanced = advanced
 
+    @property
+    def native(self) -> engine.Local:
+        """Return the counter and judge of writes, for other threads."""
+        return self._native
+
     def follow(self, name: Name, resource: ResourceType) -> None:
         """Return at once: there is nothing to load."""
 
@@ -62,6 +67,10 @@ class LocalLog:
 
     def latest(self, name: Name) -> int:
         return self._native.revision
+
+    def catch_up(self) -> bool:
+        """Return True: the view is the log."""
+        return True
 
     async def ask(self, name: Name) -> int:
         return self._native.revision

@@ -70,6 +70,9 @@ class Source(Protocol):
     def latest(self, name: Name) -> int | None:
         """Return the latest revision of a collection; None if only `ask` can find it."""
 
+    def catch_up(self) -> bool:
+        """Bring the view up to the log as far as that takes no time; report whether it has every acknowledged write."""
+
     async def ask(self, name: Name) -> int:
         """Return the same, by one query for all waiting callers. Raise Unavailable."""
 

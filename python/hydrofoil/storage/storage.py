@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Checkpoint, ResourceType, View
+from hydrofoil.engine import Checkpoint, LinkOwner, Region, ResourceType, View
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log, Name, key
 from hydrofoil.storage.sizes import Bound
@@ -36,6 +36,8 @@ class Storage:
         self._clock = clock
         self._view = View(window, events, memory, cache, clock.native)
         self._collections: dict[Name, Collection] = {}
+        self._resources: dict[str, tuple[Collection, ResourceType]] = {}
+        """Collections by their keys, with the type that reads their objects."""
         self.words = Words(corrupt=deletes_corrupt)
         """The errors of objects that cannot be read."""
         self.bound = Bound(max_write)
@@ -43,6 +45,8 @@ class Storage:
         self._waiting: set[Collection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: Callable[[], None] = lambda: None
+        self.catch_up = self._log.catch_up
+        """Bring the view up to all acknowledged writes, as far as that takes no time; report whether it is there."""
         self.direct = self._log.direct
         """Whether the view is always up to date."""
         self.at_once = self._log.at_once
@@ -59,6 +63,19 @@ class Storage:
         await self._log.open(self._view, self._clock, self.advanced)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._view.fileno(), self._signalled)
+
+    @property
+    def log(self) -> Log:
+        """Return the log."""
+        return self._log
+
+    def publish(self, region: Region) -> LinkOwner:
+        """Publish the view to other processes from now on; it is not open yet. Raise OSError."""
+        return LinkOwner(region, self._view)
+
+    def followed(self, key: str) -> tuple[Collection, ResourceType] | None:
+        """Return the collection of a key of the view, and a type of its objects; None if nobody has used it."""
+        return self._resources.get(key)
 
     async def close(self) -> None:
         """Stop the feed; the view remains readable."""
@@ -77,6 +94,7 @@ class Storage:
             found = self._collections[name] = Collection(
                 name, self._view.shard(key(name)), self._log, self._waiting.add, self.words, self.bound
             )
+            self._resources[key(name)] = found, resource
             following = self._log.follow(name, resource)
             if following is None:
                 found.filled()

@@ -42,6 +42,9 @@ __all__ = [
     "Histogram",
     "KnownHeads",
     "Lifecycle",
+    "LinkOwner",
+    "LinkRequest",
+    "LinkWorker",
     "ListCursor",
     "Local",
     "Logins",
@@ -55,6 +58,7 @@ __all__ = [
     "Queues",
     "ReadResult",
     "RefusedError",
+    "Region",
     "Reindexed",
     "RequestClock",
     "ResourceType",
@@ -92,6 +96,7 @@ __all__ = [
     "label_requirements",
     "limit_fill",
     "limit_refusal",
+    "merge_metrics",
     "new_authority",
     "new_certificate",
     "node_shortage",
@@ -1409,6 +1414,13 @@ class ClientRun:
 
 def watchers_wait(watchers: tuple[Watcher, ...]) -> bool:
     """Report whether any of several watchers has changes."""
+
+def merge_metrics(running: list[str], ended: list[str], summed: list[str]) -> str:
+    """Return the metrics of several processes as those of one server.
+
+    Counters, histograms and the gauges named in `summed` add up; of other gauges the largest counts. Processes of
+    `ended` no longer run: only what they counted stays.
+    """
 
 def rule_durations() -> tuple[Histogram, Histogram]:
     """Return the durations of the compilations, and of the evaluations, of the rules of definitions in this process."""

@@ -8,12 +8,12 @@ import queue
 import threading
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import Protocol
 
 from hydrofoil import engine
 from hydrofoil.audit.batches import MOST_BYTES, Batches
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import Delivery
-from hydrofoil.audit.rotation import LogFile
 from hydrofoil.clock import Clock, Timer
 
 LOG = logging.getLogger("hydrofoil")
@@ -29,10 +29,20 @@ Job = tuple[bytes, list[int], dict[int, asyncio.Future[bool]]]
 """Records as lines, their ends, and the requests that wait for some of them by their place."""
 
 
+class File(Protocol):
+    """What takes lines: a file, or the process that has it."""
+
+    def append(self, data: bytes, ends: Sequence[int]) -> tuple[int, OSError | None]:
+        """Write lines, which end at these places; return how many were written, and the error that ended it."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 class LogBackend:
     """Write records to a file. Neither a full nor a hanging disk keeps the loop: records are lost and counted then."""
 
-    def __init__(self, delivery: Delivery, file: LogFile, clock: Clock, counts: Counts) -> None:
+    def __init__(self, delivery: Delivery, file: File, clock: Clock, counts: Counts) -> None:
         self._delivery = delivery
         self._file = file
         self._clock = clock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from msgspec import Struct
 from hydrofoil.audit import legacy
 from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begin_event, sender_of
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
-from hydrofoil.audit.log import LogBackend
+from hydrofoil.audit.log import File, LogBackend
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import AuditOptions, Delivery
 from hydrofoil.audit.policy import Policy
@@ -191,15 +191,22 @@ class Audit:
             await plugin.backend.close()
 
 
-def auditing(options: AuditOptions, clock: Clock, chance: Chance, counts: Counts) -> Audit | None:
+def auditing(
+    options: AuditOptions,
+    clock: Clock,
+    chance: Chance,
+    counts: Counts,
+    open_file: Callable[[AuditOptions, Clock], File] | None = None,
+) -> Audit | None:
     """Return the auditing that the flags ask for; None without a policy, or without log and webhook.
 
+    `open_file` returns the file of the log, where another process writes it.
     Raise ValueError with one line. It blocks: call it at the start.
     """
     policy = load(options.audit_policy_file) if options.audit_policy_file else None
     plugins = []
     if options.audit_log_path:
-        file = open_log(options, clock)
+        file = (open_file or open_log)(options, clock)
         if policy is None:
             file.close()
         else:

@@ -94,6 +94,7 @@ class Authentication:
         guests: Guests | None = None,
         knows_all: bool = False,
         changed: Callable[[], None] = lambda: None,
+        signing_key: bytes = b"",
     ) -> None:
         """Without `secured` every request is the admin's, except those with a token of a service account.
 
@@ -101,6 +102,7 @@ class Authentication:
         client certificates, in PEM, and `guests` users that a test made.
         `knows_all`: a request without credentials is refused, whatever flags and configuration allow.
         `changed` is called when logins of before may no longer be accepted.
+        `signing_key` is one in PEM that all processes of this server have, for tokens where no file has a key.
         """
         self.secured = secured
         self.issuers = tuple(options.service_account_issuers) or (issuer,)
@@ -123,6 +125,7 @@ class Authentication:
         self._chance = chance
         self.issue: Issue
         """The issue of service account tokens; set at the start."""
+        self._signing_key = signing_key
         self._keys = Keys(None, ())
         self._trusted = trusted
         self._guests = guests
@@ -322,7 +325,7 @@ class Authentication:
             private_key(options.service_account_signing_key_file) if options.service_account_signing_key_file else None
         )
         verifying = [key for path in options.service_account_key_files for key in public_keys(path)]
-        keys = self._keys = Keys(signing, verifying)
+        keys = self._keys = Keys(signing, verifying, self._signing_key)
         implied, counts = self.audiences, self.counts
         self.issue = Issue(options, keys, self.issuers[0], implied, clock, self._chance)
         legacy = LegacyTokens(keys, implied, counts, registry, clock, lookup=options.service_account_lookup)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ def serve(given: dict[str, Any], explain: Callable[[str], str]) -> int:
     if given["watch_manifests"] and not given["manifests"]:
         raise Failure("--watch-manifests is for the files of --manifests", "name one with --manifests PATH", USAGE)
     check_dump(given)
+    check_workers(given)
     # Only serving needs the engine: --help answers without it.
     # Objects made before serving live as long as the process: the garbage collector can skip them.
     gc.disable()
@@ -40,7 +42,7 @@ def serve(given: dict[str, Any], explain: Callable[[str], str]) -> int:
 
     config = Config(**given)
     configure(config.log_format, config.verbosity)
-    return run_process(config, explain)
+    return run_process(config, explain, WORKER)
 
 
 def check_dump(given: Mapping[str, Any]) -> None:
@@ -81,11 +83,27 @@ def holder_words(path: str, line: str) -> str:
     return f"; it is the process {pid}" if pid else ""
 
 
+def check_workers(given: Mapping[str, Any]) -> None:
+    """Raise Failure for flags that need all of a server in one process."""
+    if given["workers"] == 1:
+        return
+    for setting, name, why in (
+        ("test_controls", "--test-controls", "a test moves one clock and one store"),
+        ("from_dump", "--from", "a dump is served from the memory of one process"),
+        ("ui", "--ui", "the page shows one process"),
+    ):
+        if given[setting]:
+            raise Failure(f"--workers and {name} exclude each other: {why}", code=USAGE)
+
+
+WORKER = (sys.executable, "-m", "hydrofoil.cli.worker")
+"""The command that begins a worker."""
 BRIEF = {
     "Address": {
         "--host": "address to listen on (default 127.0.0.1)",
         "--port": "port to listen on (default 8080); 0: any free one",
         "--accept-hosts": "further names that clients may call it by, such as host.docker.internal",
+        "--workers": "processes that answer, on one port; auto: one a core (default 1)",
         "--ui": "serve a page at /ui/ that shows what the server holds and does",
     },
     "Clients": {

@@ -131,6 +131,9 @@ class Wire:
     def __init__(self, handler: Handler, parts: Parts, arrivals: ArrivalPacer, memos: Memos | None = None) -> None:
         """`memos` keeps what later requests may rest on; without it each passes the chain."""
         self.memos = memos
+        storage = parts.registry.storage
+        self.catch_up = None if storage.direct else storage.catch_up
+        """Bring the view up to the truth; None where it is the truth."""
         self.waiting = arrivals.waiting
         """The requests that wait for a turn: others begin behind them."""
         self._handler = handler

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
+    from hydrofoil.server.workers.crew import Crew
+    from hydrofoil.server.workers.worker import WorkerEnd
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 T = TypeVar("T")
@@ -206,6 +208,8 @@ def make_core(
     clock: Clock,
     chance: Chance,
     guests: Guests | None = None,
+    crew: Crew | None = None,
+    worker: WorkerEnd | None = None,
 ) -> Core:
     """Return what the parts are made of. Raise EnablementError with upstream's message."""
     catalog = enabled_catalog(config, release)
@@ -232,6 +236,9 @@ def make_core(
         Memos(clock, chance, metrics.counts),
         version,
         guests,
+        crew,
+        worker,
+        worker.beginning.signing_key if worker is not None else crew.signing_key if crew is not None else b"",
     )
 
 

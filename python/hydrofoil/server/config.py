@@ -13,12 +13,14 @@ from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
 from hydrofoil.server.options import DumpOptions, LifeOptions, ListenOptions, ManifestOptions, PageOptions
+from hydrofoil.server.workers.options import WorkerOptions
 from hydrofoil.storage.options import StorageOptions
 from hydrofoil.tracing.options import TracingOptions
 
 
 class Config(
     ListenOptions,
+    WorkerOptions,
     ManifestOptions,
     DumpOptions,
     PageOptions,

@@ -123,6 +123,14 @@ class Listener:
             self.socket = listen(host, port)
             self.host, self.port = self.socket.getsockname()[:2]
 
+    @classmethod
+    def known(cls, host: str, port: int, unix_socket: str) -> Listener:
+        """Return the listener that another process has: clients are handed over by it."""
+        found = cls.__new__(cls)
+        found._unix, found.unix, found.socket = None, unix_socket, socket.socket(socket.AF_UNIX)
+        found.host, found.port = host, port
+        return found
+
     @property
     def authority(self) -> str:
         """Return host and port, as in the header Host."""

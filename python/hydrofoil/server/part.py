@@ -28,6 +28,8 @@ from hydrofoil.watch.queue import Queue
 if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controllers.runtime.controller import Controller
+    from hydrofoil.server.workers.crew import Crew
+    from hydrofoil.server.workers.worker import WorkerEnd
 
 T = TypeVar("T")
 Swap = Callable[[tuple[str, str] | None], None]
@@ -117,5 +119,11 @@ class Core(Struct, frozen=True):
     """The document of `/version`."""
     guests: Guests | None = None
     """Users that a test made."""
+    crew: Crew | None = None
+    """The workers that answer for this server, if it does not answer by itself."""
+    worker: WorkerEnd | None = None
+    """What this worker has of the owner, if it is one."""
+    signing_key: bytes = b""
+    """The key of service account tokens that all processes of a server have, in PEM; empty: this one may make one."""
     listeners: list[Callable[[], None]] = field(default_factory=list)
     """Functions called when custom resources were added, changed or removed."""

@@ -9,15 +9,20 @@ import os
 import resource
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydrofoil.clock import Clock
 from hydrofoil.server.config import Config
 from hydrofoil.server.readiness import announce, is_open, notify
 from hydrofoil.server.run import Server, StartError
 from hydrofoil.server.state_file import StateFile
+
+if TYPE_CHECKING:
+    # A server of one process starts without it.
+    from hydrofoil.server.workers.crew import Crew
 
 INTERRUPTED = 130
 """The exit code after SIGINT."""
@@ -55,9 +60,9 @@ def standing(server: Server) -> str:
     )
 
 
-async def serve(config: Config) -> int:
-    """Serve until a signal; return the exit code."""
-    server = Server(config)
+async def serve(config: Config, crew: Crew | None = None) -> int:
+    """Serve until a signal; return the exit code. `crew` are the workers that answer, if this process does not."""
+    server = Server(config, crew=crew)
     loop = asyncio.get_running_loop()
     # Encoding off the loop alternates with it: two threads keep two cores busy.
     loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
@@ -109,8 +114,24 @@ def bound_memory() -> None:
         ctypes.CDLL(None).mallopt(arena_max, 2)
 
 
-def run(config: Config, explain: Callable[[str], str] = str) -> int:
-    """Serve; return the exit code. `explain` makes the line of a failed start one that names its flag."""
+def start_crew(config: Config, command: Sequence[str]) -> Crew:
+    """Fork the workers: before any thread, and with everything loaded that each of them needs. Raise StartError."""
+    if not sys.platform.startswith("linux"):
+        raise StartError("--workers needs Linux: memory that processes share, and their deaths")
+    from hydrofoil.server.workers.crew import Crew
+    from hydrofoil.server.workers.worker import run as run_worker
+
+    # What is loaded now, all processes share.
+    gc.collect()
+    gc.freeze()
+    return Crew(config.worker_count, command, run_worker)
+
+
+def run(config: Config, explain: Callable[[str], str] = str, worker: Sequence[str] = ()) -> int:
+    """Serve; return the exit code. `explain` makes the line of a failed start one that names its flag.
+
+    `worker` is the command that begins a worker in place of one that has ended.
+    """
     import uvloop
 
     if config.ready_fd >= 0 and not is_open(config.ready_fd):
@@ -126,8 +147,9 @@ def run(config: Config, explain: Callable[[str], str] = str) -> int:
         with contextlib.suppress(OSError, RuntimeError):
             config = config.replaced(kubeconfig=str(Path(config.kubeconfig).resolve()))
     try:
+        crew = start_crew(config, worker) if config.worker_count > 1 else None
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(serve(config))
+            return runner.run(serve(config, crew))
     except StartError as e:
         sys.stderr.write(f"hydrofoil: {explain(str(e))}\n")
         return 1

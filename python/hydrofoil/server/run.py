@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
     from hydrofoil.server.kubeconfig import Kubeconfigs
+    from hydrofoil.server.workers.crew import Crew
+    from hydrofoil.server.workers.worker import WorkerEnd
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 __all__ = ["Server", "StartError"]
@@ -94,8 +96,16 @@ class Server:
         chance: Chance | None = None,
         controls: Controls | None = None,
         guests: Guests | None = None,
+        *,
+        crew: Crew | None = None,
+        worker: WorkerEnd | None = None,
     ) -> None:
-        """Take the controls and the users of a test, if it is one."""
+        """Take the controls and the users of a test, if it is one.
+
+        `crew` are the workers that answer for this server, `worker` what one of them has of the owner.
+        """
+        self._crew = crew
+        self._worker = worker
         self.config = config
         self._log = log
         self._clock = clock or Clock()
@@ -136,21 +146,26 @@ class Server:
         config = self.config
         if config.elects and (problem := config.election_problem()):
             raise StartError(problem)
-        listener = await asyncio.to_thread(Listener, config.host, config.port, config.unix_socket)
+        listener = await self._listen()
         self._ends.push_async_callback(listener.close)
         certificates = await Certificates.load(config, listener, self._clock, self.guests)
         site = await self._site(listener, certificates)
         self.url, self.address = site.url, (listener.host, listener.port)
         release = Release.of(config.emulated_version, config.feature_gates)
-        found = await encryption(config, self._clock)
+        found = await encryption(config, self._clock) if self._worker is None else None
         storage = await self._open(release, found)
-        core = make_core(config, site, storage, release, self._clock, self._chance, self.guests)
+        core = make_core(
+            config, site, storage, release, self._clock, self._chance, self.guests, self._crew, self._worker
+        )
         kubeconfigs = self._kubeconfigs(site, certificates)
         reach = None if kubeconfigs is None else kubeconfigs.reach
         app = App(core, listener, certificates, reach, self.controls, found)
         self._ends.push_async_callback(app.close)
         self.app = app
-        if config.manifests:
+        if self._crew is not None:
+            # The audit log is open: workers write to it.
+            await self._crew.begin(config, listener.host, listener.port, listener.unix, storage.problem)
+        if config.manifests and self._worker is None:
             await self._start_with(app, config.watch_manifests)
         else:
             await app.start()
@@ -173,9 +188,19 @@ class Server:
             manifests.follow()
             self._ends.push_async_callback(manifests.close)
 
+    async def _listen(self) -> Listener:
+        """Return the socket; a worker has none. Raise ListenError."""
+        if self._worker is not None:
+            beginning = self._worker.beginning
+            return Listener.known(beginning.host, beginning.port, beginning.unix)
+        return await asyncio.to_thread(Listener, self.config.host, self.config.port, self.config.unix_socket)
+
     def _kubeconfigs(self, site: Site, certificates: Certificates) -> Kubeconfigs | None:
         """Return the kubeconfigs, if anybody asks for one: other servers start without the module."""
         if not self.config.kubeconfig and certificates.identity is None and self.controls is None:
+            return None
+        if self._worker is not None:
+            # The owner writes them.
             return None
         from hydrofoil.server.kubeconfig import Kubeconfigs
 
@@ -213,6 +238,9 @@ class Server:
             deletes_corrupt=release.gates.enabled("AllowUnsafeMalformedObjectDeletion"),
         )
         self._ends.push_async_callback(storage.close)
+        if self._crew is not None:
+            self._crew.publish(storage)
+            self._ends.push_async_callback(self._crew.close)
         await storage.open()
         return storage
 

@@ -129,7 +129,8 @@ class LinkLog:
 
     async def commit(self, change: Change) -> Stored:
         number = next(self._numbers)
-        done = self._writes[number] = self._loop.create_future()
+        done: asyncio.Future[Stored] = self._loop.create_future()
+        self._writes[number] = done
         self._native.submit(number, change)
         if not self._sending and not self._blocked:
             # The writes of one turn of the loop are sent together.

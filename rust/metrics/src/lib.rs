@@ -1,7 +1,11 @@
-//! Numbers of values by bucket: what each request adds to metrics.
+//! Numbers of values by bucket: what each request adds to metrics; and the metrics of several processes as those of one.
 
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod exposition;
+
+pub use exposition::merge;
 
 /// Counts by bucket, and the sum of all values.
 #[derive(Clone, Debug)]

@@ -4,6 +4,8 @@ use hydrofoil_custom as custom;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
+use crate::frame::apart;
+
 /// Numbers of values by bucket, and their sum.
 #[pyclass(frozen, subclass, module = "hydrofoil._native")]
 pub(crate) struct Histogram(Mutex<hydrofoil_metrics::Histogram>);
@@ -18,6 +20,16 @@ impl From<hydrofoil_metrics::Histogram> for Histogram {
 #[pyfunction]
 pub(crate) fn rule_durations() -> (Histogram, Histogram) {
     (custom::COMPILATIONS.snapshot().into(), custom::EVALUATIONS.snapshot().into())
+}
+
+/// Return the metrics of several processes as those of one server.
+#[pyfunction]
+pub(crate) fn merge_metrics(running: Vec<String>, ended: Vec<String>, summed: Vec<String>) -> String {
+    apart(usize::MAX, || hydrofoil_metrics::merge(&parts(&running), &parts(&ended), &parts(&summed)))
+}
+
+fn parts(texts: &[String]) -> Vec<&str> {
+    texts.iter().map(String::as_str).collect()
 }
 
 impl Histogram {

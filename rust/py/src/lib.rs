@@ -49,7 +49,7 @@ mod _native {
     use crate::{
         audit::{AuditLines, AuditRecord, audit_record, audit_sources},
         client::{ClientError, ClientRun, ClientTarget},
-        counting::{Histogram, rule_durations},
+        counting::{Histogram, merge_metrics, rule_durations},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::TypeMetaError,
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},

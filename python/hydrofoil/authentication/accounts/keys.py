@@ -39,7 +39,9 @@ class Key(Struct, frozen=True):
 class Keys:
     """The keys of one server. Without any in files, one is made when it is first needed, and ends with the server."""
 
-    def __init__(self, signing: Key | None, verifying: Sequence[Key]) -> None:
+    def __init__(self, signing: Key | None, verifying: Sequence[Key], common: bytes = b"") -> None:
+        """Take the keys of files; `common` is the one, in PEM, that all processes of a server sign with else."""
+        self._common = common if signing is None else b""
         self._signing = signing
         self._all = list({key.kid: key for key in verifying}.values())
         if signing is not None and not self._all:
@@ -58,8 +60,13 @@ class Keys:
         self._library()
         with self._making:
             if self._signing is None:
-                self._signing = generate_key()
+                self._signing = read_key(self._common) if self._common else generate_key()
                 self._all.append(self._signing)
+
+    @property
+    def exist(self) -> bool:
+        """Report whether there are keys that tokens may have been signed with."""
+        return bool(self._all or self._common)
 
     @property
     def all(self) -> list[Key]:
@@ -111,6 +118,13 @@ def generate_key() -> Key:
     from cryptography.hazmat.primitives.asymmetric import ec
 
     return key_of(ec.generate_private_key(ec.SECP256R1()))
+
+
+def read_key(pem: bytes) -> Key:
+    """Return a private key in PEM. Raise ValueError."""
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    return key_of(load_pem_private_key(pem, None))
 
 
 def key_of(raw: Any) -> Key:

@@ -54,7 +54,7 @@ class Signed:
         found = compact.read(token)
         if found is None or found.issuer not in self._issuers:
             return None
-        if self._keys.all:
+        if self._keys.exist:
             await self._keys.ready()
         if find_malformation(token, found.header):
             return None

@@ -88,6 +88,7 @@ def authentication(core: Core, authorization: Authorization, audit: Audit | None
         # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
         knows_all=core.site.secured and "AlwaysAllow" in authorization.modes,
         changed=core.memos.forget,
+        signing_key=core.signing_key,
     )
     refused = None
     if audit is not None:

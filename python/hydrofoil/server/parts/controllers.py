@@ -26,5 +26,6 @@ def controllers(
     )
     elects = core.config.elects
     manager = ControllerManager(core.config, deps, core.listeners, elects=elects, one_by_one=one_by_one)
-    start = nothing if core.config.read_only else manager.start
+    # Those of a server with workers run in the owner.
+    start = nothing if core.config.read_only or core.worker is not None else manager.start
     return Part(feature=manager, start=start, close=manager.stop, controllers=manager.running)

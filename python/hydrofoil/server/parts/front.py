@@ -33,6 +33,12 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
     certificates.watch(core.files)
 
     async def start() -> None:
+        if core.crew is not None:
+            await core.crew.serve(listener.socket)
+            return
+        if core.worker is not None:
+            core.worker.receiver.start(sessions or connections)
+            return
         loop = asyncio.get_running_loop()
         create = loop.create_unix_server if listener.unix else loop.create_server
         servers.append(await create(sessions or connections, sock=listener.socket, backlog=BACKLOG))
@@ -41,6 +47,10 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
         """Refuse new clients, end watches, let open requests finish, and close the connections."""
         for server in servers:
             server.close()
+        if core.crew is not None:
+            core.crew.close_port()
+        if core.worker is not None:
+            core.worker.receiver.close()
         await listener.close()
         if sessions is not None:
             sessions.close()

@@ -23,7 +23,8 @@ def memos(
     process, which its view may be behind.
     """
     config = core.config
-    direct = core.storage.direct and config.enable_priority_and_fairness
+    # A worker brings its view up to the owner's before it looks for a memo.
+    direct = (core.storage.direct or core.worker is not None) and config.enable_priority_and_fairness
     if not (config.request_memos and direct and frozenset(places) <= MEMORABLE):
         return Part(feature=None)
 

@@ -85,12 +85,22 @@ def requests(core: Core) -> Part[None]:
         filters[Place.LOG] = log
 
     async def answer(context: Context) -> Answer:
+        worker = core.worker
         if context.request.method == "DELETE":
-            # What they have counted is no part of what follows, and they count in rows that are no more.
-            core.memos.forget()
-            found.reset()
+            if worker is None:
+                reset()
+            else:
+                await worker.reset_metrics()
             return respond.answer(context, 200, b"metrics reset\n", TEXT)
-        return respond.answer(context, 200, await found.text(), METRICS)
+        return respond.answer(context, 200, await (found.text() if worker is None else worker.metrics()), METRICS)
+
+    def reset() -> None:
+        # What they have counted is no part of what follows, and they count in rows that are no more.
+        core.memos.forget()
+        found.reset()
+
+    if core.crew is not None:
+        core.crew.scrape, core.crew.reset = found.text, reset
 
     # Before all others, which memos bring up to date.
     return Part(feature=None, filters=filters, paths={"/metrics": answer}, collectors=lambda: [Folding(core.memos)])
@@ -113,7 +123,8 @@ def audit(core: Core) -> Part[Auditing]:
     from hydrofoil.audit.service import auditing
     from hydrofoil.endpoints.filters.audit import audit as record
 
-    service = auditing(config, core.clock, core.chance, counts)
+    linked = core.crew or core.worker
+    service = auditing(config, core.clock, core.chance, counts, None if linked is None else linked.open_audit_file)
     filters = {} if service is None else {Place.AUDIT: record(service)}
     close = nothing if service is None else service.close
     # It is closed after all that makes requests: the last ones are recorded, too.

@@ -50,6 +50,10 @@ def first_objects(core: Core, authorization: Authorization, services: ApiService
     async def start() -> None:
         if core.config.read_only:
             return
+        if core.worker is not None:
+            # The owner makes them.
+            await core.worker.has_objects.wait()
+            return
         try:
             await services.load()
             await objects(roles=authorization.reconciles)

@@ -1,0 +1,147 @@
+"""A worker: a server whose objects are another process's, and whose clients are handed to it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import pickle
+import signal
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from hydrofoil import engine
+from hydrofoil.server.workers.channel import Channel
+from hydrofoil.server.workers.connections import Receiver
+from hydrofoil.server.workers.process import Ends
+from hydrofoil.storage.link import Link, LinkLog
+
+if TYPE_CHECKING:
+    from hydrofoil.audit.log import File
+    from hydrofoil.audit.options import AuditOptions
+    from hydrofoil.clock import Clock
+    from hydrofoil.server.workers.crew import Beginning
+
+LOG = logging.getLogger("hydrofoil")
+
+
+class NumberFilter(logging.Filter):
+    """Add the number of the worker to every line of its log."""
+
+    def __init__(self, slot: int) -> None:
+        super().__init__()
+        self._slot = slot
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass."""
+        record.fields = {**getattr(record, "fields", {}), "worker": self._slot}
+        return True
+
+
+class WorkerEnd:
+    """What a worker has of the owner, for the parts of its server."""
+
+    def __init__(
+        self, slot: int, channel: Channel, receiver: Receiver, beginning: Beginning, audit: socket.socket
+    ) -> None:
+        self.slot = slot
+        self.receiver = receiver
+        self.beginning = beginning
+        self.has_objects = asyncio.Event()
+        """Set once the objects exist that every cluster has."""
+        self.problem = ""
+        """The problem of the owner's log; empty if absent."""
+        self._channel = channel
+        self._audit = audit
+
+    def open_audit_file(self, _options: AuditOptions, _clock: Clock) -> File:
+        """Return the audit log, which the owner writes."""
+        from hydrofoil.server.workers.audit_file import RemoteFile
+
+        return RemoteFile(self._audit)
+
+    async def metrics(self) -> bytes:
+        """Return the metrics of the whole server. Raise ConnectionError."""
+        return await self._channel.ask("metrics")
+
+    async def reset_metrics(self) -> None:
+        """Reset the metrics of all processes. Raise ConnectionError."""
+        await self._channel.ask("reset")
+
+
+def run(slot: int, ends: Ends, region: int, configure: Callable[[Beginning], None] = lambda _: None) -> int:
+    """Work until the owner says that it is over; return the exit code. `configure` sets up the log of a process that
+    is no copy of the owner."""
+    import uvloop
+
+    # The owner decides what an interrupt of the whole group means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(NumberFilter(slot))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(work(slot, ends, region, configure))
+
+
+async def work(slot: int, ends: Ends, region_file: int, configure: Callable[[Beginning], None]) -> int:
+    """Serve until the owner says that it is over, or has ended."""
+    from hydrofoil.server.run import Server
+
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
+    channel = await Channel.open(ends.channel)
+    message = await channel.receive()
+    if message is None:
+        return 1
+    beginning: Beginning = pickle.loads(message.body)
+    configure(beginning)
+    region = engine.Region.open(region_file, slot)
+    end = WorkerEnd(slot, channel, Receiver(ends.connections, region), beginning, ends.audit)
+    link = Link(region, beginning.start, ends.requests, ends.outcomes)
+    log = LinkLog(link, leave, lambda: end.problem)
+    server = Server(beginning.config, log, worker=end)
+    stopping = asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    listening = asyncio.create_task(listen(channel, end, server, stopping), name="the owner's messages")
+    await server.start()
+    gc.freeze()
+    gc.enable()
+    channel.send("ready")
+    await stopping.wait()
+    await server.stop()
+    listening.cancel()
+    return 0
+
+
+async def listen(channel: Channel, end: WorkerEnd, server: object, stopping: asyncio.Event) -> None:
+    """Do what the owner says; end at once when it has ended."""
+    from hydrofoil.server.run import Server
+
+    assert isinstance(server, Server)
+    while (message := await channel.receive()) is not None:
+        if message.kind == "objects":
+            end.has_objects.set()
+        elif message.kind == "problem":
+            end.problem = message.body.decode()
+        elif message.kind == "scrape":
+            channel.send("answer", await server.app.core.metrics.text(), message.number)
+        elif message.kind == "reset":
+            server.app.core.memos.forget()
+            server.app.core.metrics.reset()
+        elif message.kind == "stop":
+            stopping.set()
+    if not stopping.is_set():
+        leave("the process that owns the objects has ended")
+
+
+def leave(why: str) -> None:
+    """End this process at once: what it could still answer would be out of date."""
+    LOG.error("%s", why)
+    os._exit(1)
+
+
+def ends_of(descriptors: list[int]) -> Ends:
+    """Return the sockets of descriptors that were passed to this process."""
+    return Ends(*(socket.socket(fileno=descriptor) for descriptor in descriptors))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -20,7 +21,9 @@ SHOWN = 3
 
 @contextmanager
 def serve(*flags: str) -> Iterator[str]:
-    """Yield the URL of a server with these flags."""
+    """Yield the URL of a server with these flags, and with the processes that HYDROFOIL_KIT_WORKERS names."""
+    if (workers := os.environ.get("HYDROFOIL_KIT_WORKERS")) and "--test-controls" not in flags:
+        flags = (f"--workers={workers}", *flags)
     with subprocess.Popen(command("serve", "--port=0", *flags), stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         try:

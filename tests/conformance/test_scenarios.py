@@ -66,6 +66,12 @@ def test_scenario(case: Expectation, tmp_path: Path) -> None:
     meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path)))
 
 
+@pytest.mark.parametrize("case", SCENARIOS, ids=title)
+def test_scenario_with_workers(case: Expectation, tmp_path: Path) -> None:
+    """The same with three processes that answer: whichever a connection has, it shows what any of them was told."""
+    meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path), "--workers=3"))
+
+
 @pytest.mark.program("etcd")
 @pytest.mark.parametrize("case", ON_ETCD, ids=title)
 def test_scenario_on_etcd(case: Expectation, tmp_path: Path, etcd: Etcd) -> None:

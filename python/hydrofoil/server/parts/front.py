@@ -52,6 +52,9 @@ def front(core: Core, wire: Wire, listener: Listener, certificates: Certificates
         if core.worker is not None:
             core.worker.receiver.close()
         await listener.close()
+        if core.crew is not None:
+            # They have the connections, and write to what is closed after this.
+            await core.crew.end_workers()
         if sessions is not None:
             sessions.close()
         core.hub.close()

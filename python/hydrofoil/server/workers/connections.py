@@ -29,6 +29,7 @@ class Place:
         self.slot = slot
         self.end = end
         self.sent = 0
+        """How many clients it was handed."""
 
 
 class Dispatcher:
@@ -85,7 +86,8 @@ class Dispatcher:
                     LOG.error("a client was refused: no worker takes connections")
 
     def _load(self, place: Place) -> tuple[int, int]:
-        return place.sent - self._region.count(CLOSED, place.slot), place.slot
+        # Of several that have equally many, the one that has had the fewest: short connections are spread, too.
+        return place.sent - self._region.count(CLOSED, place.slot), place.sent
 
     def _hand_over(self, client: socket.socket, place: Place) -> bool:
         try:

@@ -169,7 +169,7 @@ class Crew:
         if self._dispatcher is not None:
             self._dispatcher.close()
 
-    async def close(self) -> None:
+    async def end_workers(self) -> None:
         """Let workers finish open requests, and end them."""
         self._closing = True
         self.close_port()
@@ -189,6 +189,10 @@ class Crew:
         for member in list(self._members.values()):
             os.kill(member.pid, signal.SIGKILL)
             await member.ended.wait()
+
+    async def close(self) -> None:
+        """End the workers, however far their start got, and take no more of their writes."""
+        await self.end_workers()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

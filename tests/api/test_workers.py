@@ -38,7 +38,9 @@ class Running:
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
 
-    def ask(self, method: str, path: str, body: Any = None, connection: http.client.HTTPConnection | None = None) -> Any:
+    def ask(
+        self, method: str, path: str, body: Any = None, connection: http.client.HTTPConnection | None = None
+    ) -> Any:
         """Return code and body of an answer, by default over a connection of its own."""
         with contextlib.closing(self.connect()) if connection is None else contextlib.nullcontext(connection) as used:
             data = None if body is None else json.dumps(body)
@@ -245,7 +247,9 @@ def test_lines_of_the_log_name_the_worker(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["--test-controls", "--from=dump.tar", "--ui"])
 def test_what_needs_one_process_is_refused(flag: str) -> None:
-    done = subprocess.run(command("serve", "--port=0", "--workers=2", flag), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command("serve", "--port=0", "--workers=2", flag), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 2
     assert "--workers" in done.stderr
     assert flag.partition("=")[0] in done.stderr

@@ -199,6 +199,7 @@ class LateLog:
     """The log of one server over a truth."""
 
     direct = False
+    is_loaded = False
     at_once = False
     leases = False
     guarded: Guarded | None = None

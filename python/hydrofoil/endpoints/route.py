@@ -74,7 +74,7 @@ class Route:
 
     async def _bring_up(self, context: Context) -> None:
         """Bring all states up to the view, and the view up to the log. Raise ApiError 504 and 503."""
-        if context.registry.storage.direct:
+        if context.registry.storage.is_current():
             for followed in self._followed:
                 # Reading a state brings it up to the view.
                 _ = followed.state

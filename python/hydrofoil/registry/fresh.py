@@ -47,7 +47,7 @@ def rechecked(
         storage = cast(Objects, args[0]).storage
         if storage.at_once:
             return write(*args, **kwargs)
-        return (once if storage.direct else again)(*args, **kwargs)
+        return (once if storage.is_current() else again)(*args, **kwargs)
 
     async def once(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         with as_api_errors():

@@ -46,7 +46,7 @@ class Objects:
 
     async def follow(self) -> None:
         """Follow all served resources, if they must be loaded. Raise the log's error."""
-        if self.storage.direct:
+        if self.storage.is_loaded:
             # History of a collection begins with its first use: older versions have expired.
             return
         for resource in self.catalog.resources():

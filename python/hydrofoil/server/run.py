@@ -164,7 +164,7 @@ class Server:
         self.app = app
         if self._crew is not None:
             # The audit log is open: workers write to it.
-            await self._crew.begin(config, listener.host, listener.port, listener.unix, storage.problem)
+            await self._crew.begin(config, listener.host, listener.port, listener.unix, core.registry)
         if config.manifests and self._worker is None:
             await self._start_with(app, config.watch_manifests)
         else:

@@ -25,6 +25,7 @@ class DurableLog:
     """Writes become durable in groups, on a thread of their own; the view has nothing else."""
 
     direct = True
+    is_loaded = True
     at_once = False
     leases = False
     known_revision_timeout = 3.0

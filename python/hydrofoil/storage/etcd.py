@@ -35,6 +35,7 @@ class EtcdLog:
     """Writes are transactions; one watch of all keys feeds the view, on a thread of its own."""
 
     direct = False
+    is_loaded = False
     at_once = False
     leases = True
     guarded: Guarded | None = None

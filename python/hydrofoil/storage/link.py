@@ -42,6 +42,7 @@ class LinkLog:
     """Writes are requests to the owner; its feed is applied by a thread, and by whoever must see all of it at once."""
 
     direct = False
+    is_loaded = True
     at_once = False
     leases = True
     """The owner ends events, whatever its own log is."""

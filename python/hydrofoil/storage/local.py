@@ -27,6 +27,7 @@ class LocalLog:
     """One counter of revisions for all collections; each is at the counter, whichever was written last."""
 
     direct = True
+    is_loaded = True
     at_once = True
     leases = False
     guarded: Guarded | None = None

@@ -48,6 +48,8 @@ class Source(Protocol):
     """The time in seconds that a read of the latest revision waits: finding it may take as long as a request."""
     direct: bool
     """Whether the view has every acknowledged write at once, and so is always up to date."""
+    is_loaded: bool
+    """Whether `follow` has nothing to load, whichever collection it is."""
     at_once: bool
     """Whether a commit is complete within the call, and no object is older than this process."""
     leases: bool

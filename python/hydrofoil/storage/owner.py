@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 
 from hydrofoil import engine
+from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Conflict, Exists, Missing, Refused, StorageError, Unavailable, Undecided
 from hydrofoil.storage.link import Start
 from hydrofoil.storage.local import LocalLog
@@ -28,6 +30,8 @@ class StorageOwner:
     def __init__(self, storage: Storage, region: engine.Region) -> None:
         """Publish a storage that is not open yet. Raise OSError."""
         self._storage = storage
+        self.find: Callable[[str], tuple[Collection, engine.ResourceType] | None] = storage.followed
+        """Return the collection of a key, and a type of its objects; None if it is not known."""
         self._native = storage.publish(region)
         self._tasks: set[asyncio.Task[None]] = set()
         """The writes under way: the loop holds no task by itself."""
@@ -67,7 +71,7 @@ class StorageOwner:
     async def _commit(self, slot: int, ticket: int, resource: str, request: engine.LinkRequest) -> None:
         revision, reason, message = 0, "", ""
         try:
-            found = self._storage.followed(resource)
+            found = self.find(resource)
             if found is None:
                 raise Unavailable(f"{resource} is not known here yet")
             collection, kind = found

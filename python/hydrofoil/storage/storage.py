@@ -13,6 +13,10 @@ from hydrofoil.storage.sizes import Bound
 from hydrofoil.storage.unreadable import Words
 
 
+OWNER_PAUSE = 0.001
+"""The seconds in which the events of workers' writes are gathered, for controllers and other readers in the owner."""
+
+
 class Storage:
     """The collections of one server over one log."""
 
@@ -49,12 +53,16 @@ class Storage:
         """Bring the view up to all acknowledged writes, as far as that takes no time; report whether it is there."""
         self.direct = self._log.direct
         """Whether the view is always up to date."""
+        self.is_loaded = log.is_loaded
+        """Whether collections have all that the log has from their first use on."""
         self.at_once = self._log.at_once
         """Whether a commit is complete within the call, and no object is older than this process."""
         self.is_awaited = True
         """Whether a client waits for the write that is committed now: its events are sent before its answer."""
         self.leases = self._log.leases
         """Whether the log ends events by itself, some time after their last write."""
+        self._publishes = False
+        """Whether other processes write here."""
         self.epoch = 0
         """The number of restores: a write that began before one is not committed after it."""
 
@@ -71,6 +79,7 @@ class Storage:
 
     def publish(self, region: Region) -> LinkOwner:
         """Publish the view to other processes from now on; it is not open yet. Raise OSError."""
+        self._publishes = True
         return LinkOwner(region, self._view)
 
     def followed(self, key: str) -> tuple[Collection, ResourceType] | None:
@@ -121,6 +130,10 @@ class Storage:
         """Report to the log that all collections that existed at the start are followed."""
         self._log.started()
 
+    def is_current(self) -> bool:
+        """Report whether the view has every acknowledged write; what takes no time to bring it there is done."""
+        return self.direct or self.catch_up()
+
     def ready(self) -> bool:
         """Report whether every collection is at the log's latest revision."""
         return self.direct or all(c.ready() for c in self._collections.values())
@@ -137,9 +150,20 @@ class Storage:
             self._wake()
 
     def _signalled(self) -> None:
+        if self._publishes and self._loop is not None:
+            # Workers write, and nobody waits here for the events: what comes within a while is one wake.
+            self._loop.remove_reader(self._view.fileno())
+            self._loop.call_later(OWNER_PAUSE, self._look)
+            return
         # First, so that changes applied meanwhile are reported again.
         self._view.clear()
         self.advanced()
+
+    def _look(self) -> None:
+        if self._loop is not None:
+            self._loop.add_reader(self._view.fileno(), self._signalled)
+            self._view.clear()
+            self.advanced()
 
     def subscribe(self, wake: Callable[[], None]) -> None:
         """Call a function of the loop from now on when watchers have events to drain; it is often called.

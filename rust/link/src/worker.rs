@@ -158,7 +158,13 @@ impl Worker {
         loop {
             match (&self.outcomes).read(&mut chunk) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(count) => input.extend_from_slice(chunk.get(..count).unwrap_or_default()),
+                Ok(count) => {
+                    input.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                    // What comes after this look makes the socket readable again.
+                    if count < chunk.len() {
+                        break;
+                    }
+                }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(e) => return Err(e),

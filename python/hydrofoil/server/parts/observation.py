@@ -74,7 +74,7 @@ class Slis(Collector):
 
 def requests(core: Core) -> Part[None]:
     """Return what every request passes, whoever asks for whatever."""
-    found, asks = core.metrics, not core.storage.direct
+    found, asks = core.metrics, not core.storage.is_loaded
     filters: dict[Place, Filter] = {
         Place.RECOVERY: recover,
         Place.REQUEST_INFO: request_info(core.memos.take_id),

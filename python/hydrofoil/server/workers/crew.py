@@ -19,13 +19,16 @@ from hydrofoil.audit.log import File
 from hydrofoil.audit.options import AuditOptions
 from hydrofoil.audit.service import open_log
 from hydrofoil.clock import Clock, machine_seconds, stopwatch
+from hydrofoil.registry.store import Registry
 from hydrofoil.server.listening import StartError
 from hydrofoil.server.workers import process
 from hydrofoil.server.workers.audit_file import CommonFile
 from hydrofoil.server.workers.channel import Channel, Message
 from hydrofoil.server.workers.connections import Dispatcher, Place
 from hydrofoil.server.workers.process import Ends
+from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.link import Start
+from hydrofoil.storage.log import key as key_of
 from hydrofoil.storage.owner import StorageOwner
 from hydrofoil.storage.storage import Storage
 
@@ -86,6 +89,14 @@ class Member:
         self.ended = asyncio.Event()
 
 
+def find_collection(registry: Registry, key: str) -> tuple[Collection, engine.ResourceType] | None:
+    """Return the collection of a key of the storage, and a type of its objects; None if it is not served here."""
+    if (found := registry.storage.followed(key)) is not None:
+        return found
+    served = next((r for r in registry.catalog.resources() if key_of(r.storage) == key), None)
+    return None if served is None else (registry.collection(served), served.native)
+
+
 class Crew:
     """The workers of one server."""
 
@@ -139,9 +150,11 @@ class Crew:
         """Publish a storage that is not open yet. Raise OSError."""
         self._storage = StorageOwner(storage, self.region)
 
-    async def begin(self, config: Any, host: str, port: int, unix: str, problem: Callable[[], str]) -> None:
+    async def begin(self, config: Any, host: str, port: int, unix: str, registry: Registry) -> None:
         """Let the workers load the storage, which is open, and start."""
         assert self._storage is not None
+        problem = registry.storage.problem
+        self._storage.find = partial(find_collection, registry)
         self._storage.start()
         self._beginning = Beginning(config, host, port, unix, Start(0, [], []), self.signing_key)
         self._ask_problem = problem

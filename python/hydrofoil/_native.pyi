@@ -618,6 +618,12 @@ class Region:
     def add(self, counter: int, change: int) -> None:
         """Add to the share that this process has of a counter."""
 
+    def counter(self, name: str) -> int:
+        """Return the counter of a name, the same in every process. Raise OSError if there is none left."""
+
+    def take(self, counter: int, change: int, limit: int) -> bool:
+        """Add to the share of this process unless the sum would exceed a limit; return whether it was added."""
+
     def count(self, counter: int, slot: int) -> int:
         """Return the share that the process of a slot has."""
 
@@ -631,7 +637,7 @@ class LinkRequest:
     def change(self, shard: Shard, resource: ResourceType) -> Change:
         """Return it for a log. Raise ExistsError, MissingError and ConflictError where the view shows them."""
 
-_Start = tuple[int, list[str], list[int]]
+_Start = tuple[int, int, int, list[str], list[int]]
 
 @final
 class LinkOwner:
@@ -1141,6 +1147,9 @@ class Queues:
     """The seats and queues of a priority level."""
 
     def __new__(cls, turns: LoopTurns, exempt: bool = False) -> Queues: ...
+    def share(self, region: Region, name: str) -> None:
+        """Take the seats from a limit that other processes take theirs from, too, under the name of the level."""
+
     def configure(self, nominal: int, limit: int, count: int, length: int) -> None:
         """Set the seats that are its own, those it has at present, the number of queues, and their length."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,6 +48,20 @@ def family(pids: Iterable[int]) -> tuple[int, ...]:
         found.update(dict.fromkeys(children))
         grown = bool(children)
     return tuple(found)
+
+
+def workers(pids: Sequence[int]) -> int | None:
+    """Return how many processes answer: those that one of the server's processes has started, or that one; None if the
+    processes are not known."""
+    if not pids:
+        return None
+    started = 0
+    for pid in pids:
+        try:
+            started += stat(pid)[1] in pids
+        except OSError:
+            continue
+    return started or 1
 
 
 def usage(pids: Iterable[int]) -> Usage:

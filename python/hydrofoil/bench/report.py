@@ -83,6 +83,7 @@ def facts(document: Document) -> str:
     given = {
         "Server": f"{server['url']} ({server['transport']})",
         "Version": server["gitVersion"] or "unknown",
+        "Worker processes": server.get("workers") or "unknown",
         "Machine": f"{machine['cores']} cores, {machine['memory_mb'] / 1000:.0f} GB",
         "Processor": machine["cpu"],
         "Load average at the start": machine["load_average"],

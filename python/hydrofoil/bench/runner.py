@@ -11,6 +11,7 @@ from hydrofoil.bench.cases import CASES, SPREAD, WRITERS, Variant, Wanted
 from hydrofoil.bench.failure import Stopped, Unreachable, mend
 from hydrofoil.bench.manager import MANAGER
 from hydrofoil.bench.options import BenchOptions
+from hydrofoil.bench.processes import workers
 from hydrofoil.bench.result import Result, Schedule, empty, fill
 from hydrofoil.bench.session import Part, Sample, Session, message, uid
 from hydrofoil.bench.workspace import METADATA, Workspace, collection, selector
@@ -270,7 +271,12 @@ def document(runner: Runner, url: str, version: str, now: datetime, facts: dict[
         "schema": 1,
         "time": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "label": runner.options.label,
-        "server": {"url": url, "gitVersion": version, "transport": transport},
+        "server": {
+            "url": url,
+            "gitVersion": version,
+            "transport": transport,
+            "workers": workers(runner.session.pids),
+        },
         "machine": facts,
         "options": runner.options.shown(),
         "results": runner.results,

@@ -16,7 +16,8 @@ MANY = 1000
 def write(document: dict[str, Any]) -> None:
     """Write the table of a run to the standard output."""
     server = document["server"]
-    title = " ".join(filter(None, (document["label"], server["url"], server["gitVersion"])))
+    workers = f"{server['workers']} workers" if (server.get("workers") or 1) > 1 else ""
+    title = " ".join(filter(None, (document["label"], server["url"], server["gitVersion"], workers)))
     rows = [HEAD, *(row(result) for result in document["results"])]
     widths = [max(len(line[i]) for line in rows) for i in range(len(HEAD))]
     sys.stdout.write(f"{title}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import resource
 import shutil
@@ -25,6 +26,9 @@ SOON = timedelta(days=14)
 MINOR = 36
 """The minor version of Kubernetes that is served."""
 SECONDS = 5
+WORKER_MB = 256
+"""The memory that each worker should find beside the objects, which all of them share."""
+MOST_WORKERS = 63
 
 
 class Check(NamedTuple):
@@ -84,6 +88,22 @@ def open_files(_given: Mapping[str, Any]) -> Check:
     if hard == resource.RLIM_INFINITY or hard >= FILES:
         return Check("ok", "unlimited" if hard == resource.RLIM_INFINITY else str(hard))
     return Check("fail" if hard < FEW else "warn", str(hard), f"ulimit -n {FILES}")
+
+
+def workers(_given: Mapping[str, Any]) -> Check:
+    """Say how many workers (`serve --workers`) cores, memory and descriptors allow."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if sys.platform != "linux":
+        return Check("warn", "1: this process alone", "--workers needs Linux")
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    bounds = {"cores": cores, "memory": free // WORKER_MB}
+    if hard != resource.RLIM_INFINITY:
+        bounds["descriptors"] = hard // FEW
+    bound = min(bounds, key=lambda name: bounds[name])
+    allowed = max(1, min(bounds[bound], MOST_WORKERS))
+    given = f"{cores} cores, {free:,} MB of free memory, {'any number of' if len(bounds) < 3 else hard} descriptors"
+    return Check("ok", f"{allowed} with {given}: --workers {allowed}" if allowed > 1 else f"1 with {given}")
 
 
 def ktls(_given: Mapping[str, Any]) -> Check:
@@ -162,6 +182,7 @@ CHECKS: dict[str, Callable[[Mapping[str, Any]], Check]] = {
     "uvloop": loop,
     "port": port,
     "open-files": open_files,
+    "workers": workers,
     "ktls": ktls,
     "certificates": certificates,
     "kubectl": kubectl,

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Flow, FlowCounts, Histogram, Queues, Stored, Work
+from hydrofoil.engine import Flow, FlowCounts, Histogram, Queues, Region, Stored, Work
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
 from hydrofoil.fairness.dealer import flow_hash, hand
@@ -43,9 +43,19 @@ class Fairness:
     """The level of each request, and the seats of each level."""
 
     def __init__(
-        self, objects: Objects, hub: Hub, clock: Clock, total: int, rebuilt: Callable[[], None] = lambda: None
+        self,
+        objects: Objects,
+        hub: Hub,
+        clock: Clock,
+        total: int,
+        rebuilt: Callable[[], None] = lambda: None,
+        region: Region | None = None,
     ) -> None:
-        """`total` are the seats of the server; `rebuilt` is called when requests may have another level or flow."""
+        """`total` are the seats of the server; `rebuilt` is called when requests may have another level or flow.
+
+        `region` is the memory of all processes of the server, which have the seats in common.
+        """
+        self._region = region
         self._rebuilt = rebuilt
         self.total = total
         self.clock = clock
@@ -58,7 +68,7 @@ class Fairness:
         """The watchers of each change whose work is estimated, by level and schema."""
         self.fraction = 0.0
         """The fair fraction of the last adjustment."""
-        self.dispatcher = Dispatcher(self._queues, clock)
+        self.dispatcher = Dispatcher(self._queues, clock, has_others=region is not None)
         self._users: dict[int, tuple[User, Kinds, Found | None]] = {}
         """By user: the levels of kinds of requests, or one for all of them."""
         self._task: asyncio.Task[None] | None = None
@@ -97,7 +107,7 @@ class Fairness:
                     configs[name] = level.config
         shares = share_sum(configs.values())
         for name, config in configs.items():
-            level = self.levels.get(name) or Level(config, self.dispatcher.native)
+            level = self.levels.get(name) or self._new_level(name, config)
             self.levels[name] = level
             level.configure(config, seats_of(config, self.total, shares))
         usable = {s.name: s for s in schemas if s.level in configs and not self.levels[s.level].leaving}
@@ -109,6 +119,13 @@ class Fairness:
         self.adjust(look=False)
         room = sum(config.queues * config.length for config in configs.values())
         self.dispatcher.native.limit(self.total, room)
+
+    def _new_level(self, name: str, config: LevelConfig) -> Level:
+        """Return a level without requests."""
+        level = Level(config, self.dispatcher.native)
+        if self._region is not None and not config.exempt:
+            level.queues.share(self._region, f"level {name}")
+        return level
 
     def classify(self, user: User, info: RequestInfo) -> Found:
         """Return the level and the flow of a request; kept until a schema or level changes."""

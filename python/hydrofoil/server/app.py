@@ -180,6 +180,9 @@ class App:
         # Resources of definitions are loaded as well.
         await core.registry.follow()
         core.storage.started()
+        if core.crew is not None:
+            # They begin with all that is loaded, and start beside this.
+            await core.crew.begin(core.registry)
         for part in self._parts:
             await part.start()
             core.metrics.show(part.collectors(), part.snapshots)

@@ -153,7 +153,7 @@ class Server:
         self.url, self.address = site.url, (listener.host, listener.port)
         release = Release.of(config.emulated_version, config.feature_gates)
         found = await encryption(config, self._clock) if self._worker is None else None
-        storage = await self._open(release, found)
+        storage = await self._open(release, found, listener)
         core = make_core(
             config, site, storage, release, self._clock, self._chance, self.guests, self._crew, self._worker
         )
@@ -162,9 +162,6 @@ class Server:
         app = App(core, listener, certificates, reach, self.controls, found)
         self._ends.push_async_callback(app.close)
         self.app = app
-        if self._crew is not None:
-            # The audit log is open: workers write to it.
-            await self._crew.begin(config, listener.host, listener.port, listener.unix, core.registry)
         if config.manifests and self._worker is None:
             await self._start_with(app, config.watch_manifests)
         else:
@@ -223,7 +220,7 @@ class Server:
             own_ca=b"" if certificates.identity is None else certificates.identity.authority,
         )
 
-    async def _open(self, release: Release, encryption: Encryption | None) -> Storage:
+    async def _open(self, release: Release, encryption: Encryption | None, listener: Listener) -> Storage:
         """Return the storage that the flags name, once it is open."""
         config = self.config
         storage = Storage(
@@ -239,7 +236,7 @@ class Server:
         )
         self._ends.push_async_callback(storage.close)
         if self._crew is not None:
-            self._crew.publish(storage)
+            self._crew.publish(storage, config, listener)
             self._ends.push_async_callback(self._crew.close)
         await storage.open()
         return storage

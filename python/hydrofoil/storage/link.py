@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from itertools import count
 
 from msgspec import Struct
@@ -22,9 +22,12 @@ OWNER_GONE = "the process that owns the objects has ended"
 
 
 class Start(Struct, frozen=True):
-    """What a worker begins with: a place in the feed, the names of collections, and the places of their objects."""
+    """What a worker begins with: a place in the feed, the begin of new histories, the time of the state in nanoseconds,
+    the names of collections, and the places of their objects."""
 
     cursor: int
+    base: int
+    running: int
     names: list[str]
     lists: list[int]
 
@@ -54,8 +57,20 @@ class LinkLog:
     _view: View
     _advanced: Callable[[], None]
 
-    def __init__(self, link: Link, lost: Callable[[str], None], problem: Callable[[], str] = str) -> None:
-        """Call `lost` with a line when the worker cannot go on; `problem` returns that of the owner's log."""
+    def __init__(
+        self,
+        link: Link,
+        lost: Callable[[str], None],
+        problem: Callable[[], str] = str,
+        question: Callable[[], Awaitable[int]] | None = None,
+    ) -> None:
+        """Call `lost` with a line when the worker cannot go on; `problem` returns that of the owner's log.
+
+        `question` asks the owner for the latest revision, where others write to its log, too.
+        """
+        self._question = question
+        self._asking: asyncio.Future[int] | None = None
+        """The question of this turn of the loop."""
         self._link = link
         self._lost = lost
         self.problem = problem
@@ -74,7 +89,7 @@ class LinkLog:
             engine.LinkWorker,
             link.region,
             view,
-            (start.cursor, start.names, start.lists),
+            (start.cursor, start.base, start.running, start.names, start.lists),
             link.requests.fileno(),
             link.outcomes.fileno(),
         )
@@ -93,8 +108,10 @@ class LinkLog:
     def forget(self, name: Name) -> None:
         """Do nothing: the feed has everything."""
 
-    def latest(self, name: Name) -> int:
-        """Return the published revision; the view is there unless it is far behind."""
+    def latest(self, name: Name) -> int | None:
+        """Return the published revision, where the view is unless it is far behind; None where the owner must ask."""
+        if self._question is not None:
+            return None
         revision = self._native.revision
         if not self.catch_up():
             self._native.await_revision(revision)
@@ -103,15 +120,31 @@ class LinkLog:
     def catch_up(self) -> bool:
         native = self._native
         if native.catch_up(0):
-            return True
+            return self._question is None
         current = native.catch_up(MOST_RECORDS)
         self._advanced()
         if native.is_lapped:
             self._lost("the owner's changes have passed this worker by")
-        return current
+        return current and self._question is None
 
     async def ask(self, name: Name) -> int:
-        return self._native.revision
+        """Return the revision that the owner's log is at; those who ask in one turn of the loop share a question."""
+        if self._question is None:
+            return self._native.revision
+        if self._asking is None:
+            self._asking = asyncio.ensure_future(self._question())
+            self._loop.call_soon(self._end_question)
+        try:
+            revision = await asyncio.shield(self._asking)
+        except ConnectionError:
+            raise Unavailable(OWNER_GONE) from None
+        self._native.await_revision(revision)
+        self.catch_up()
+        return revision
+
+    def _end_question(self) -> None:
+        """Let later readers ask again: writes may have been acknowledged meanwhile."""
+        self._asking = None
 
     def compact(self) -> None:
         """End the history of this view: each worker has its own."""

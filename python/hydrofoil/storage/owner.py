@@ -48,6 +48,15 @@ class StorageOwner:
         """Serve the worker of a slot; return what it begins with."""
         return Start(*await asyncio.to_thread(self._native.attach, slot, requests.fileno(), outcomes.fileno()))
 
+    @property
+    def asks(self) -> bool:
+        """Report whether only a question to the log tells what the latest revision is: others write there, too."""
+        return not self._storage.direct
+
+    async def latest_revision(self) -> int:
+        """Return the latest revision of the log. Raise Unavailable."""
+        return await self._storage.log.ask(("", ""))
+
     async def detach(self, slot: int) -> None:
         """Forget the worker of a slot, whose process has ended."""
         await asyncio.to_thread(self._native.detach, slot)

@@ -12,7 +12,6 @@ from hydrofoil.storage.log import Log, Name, key
 from hydrofoil.storage.sizes import Bound
 from hydrofoil.storage.unreadable import Words
 
-
 OWNER_PAUSE = 0.001
 """The seconds in which the events of workers' writes are gathered, for controllers and other readers in the owner."""
 

@@ -207,7 +207,7 @@ impl<T> Level<T> {
             self.count(now);
             return Start::Runs(number);
         };
-        if queue.waiting.len() >= self.length && (room == Room::Used || self.seats.used >= self.limit) {
+        if queue.waiting.len() >= self.length && (room == Room::Used || self.seats.used.saturating_add(self.seats.of_others()) >= self.limit) {
             return self.refuse(&arrival, Reason::Full);
         }
         // An idle queue gathers no share for later.
@@ -431,9 +431,10 @@ impl<T> Level<T> {
 
     /// Report whether seats are free; a request that needs more than there are runs alone.
     fn fits(&self, seats: u64) -> bool {
+        let others = self.seats.of_others();
         if seats > self.limit {
-            return self.executing == 0;
+            return self.executing == 0 && others == 0;
         }
-        self.seats.used.saturating_add(seats) <= self.limit
+        self.seats.used.saturating_add(others).saturating_add(seats) <= self.limit
     }
 }

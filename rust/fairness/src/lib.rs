@@ -26,7 +26,7 @@ pub use flow::Flow;
 pub use kinds::{Kind, Kinds};
 pub use level::{Arrival, Level, Start, Ticket, Times};
 pub use queue::Queue;
-pub use seats::Seats;
+pub use seats::{CommonSeats, Seats};
 pub use timing::Timing;
 pub use turn::{Room, Slices, Turn};
 pub use work::{GUESS, Work};

@@ -1,5 +1,8 @@
 //! The demand for seats of a level over time (apiserver `pkg/util/flowcontrol/fairqueuing/integrator.go`).
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use hydrofoil_metrics::Histogram;
 
 use crate::Timing;
@@ -11,9 +14,20 @@ const DEMANDS: &[f64] = &[0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.7, 2.0, 2.8, 4.0,
 /// The buckets of the part of the seats that is in use (`priority_level_seat_utilization`).
 const USES: &[f64] = &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
 
+/// The seats of a level that the processes of one server take from the same limit.
+pub trait CommonSeats: Debug + Send + Sync {
+    /// Return the seats that other processes use.
+    fn of_others(&self) -> u64;
+
+    /// Record that this process uses more, or less.
+    fn change(&self, seats: i64);
+}
+
 /// The numbers of seats in use and wanted.
 #[derive(Clone, Debug)]
 pub struct Seats {
+    /// What other processes use of the same seats; `None` if there are none.
+    pub common: Option<Arc<dyn CommonSeats>>,
     /// The seats in use, those included that watchers take after their request.
     pub used: u64,
     /// The seats that waiting requests want.
@@ -40,6 +54,7 @@ impl Seats {
     /// Begin without any request.
     pub fn new(now: f64) -> Self {
         Self {
+            common: None,
             used: 0,
             wanted: 0,
             most: 0,
@@ -65,6 +80,9 @@ impl Seats {
     pub fn take(&mut self, seats: u64, now: f64) {
         self.pass(now);
         self.used = self.used.saturating_add(seats);
+        if let Some(common) = &self.common {
+            common.change(seats as i64);
+        }
         self.uses.set(self.used, now);
         self.note_change(now);
     }
@@ -73,6 +91,9 @@ impl Seats {
     pub fn release(&mut self, seats: u64, now: f64) {
         self.pass(now);
         self.used = self.used.saturating_sub(seats);
+        if let Some(common) = &self.common {
+            common.change(0_i64.saturating_sub(seats as i64));
+        }
         self.uses.set(self.used, now);
         self.note_change(now);
     }
@@ -119,6 +140,11 @@ impl Seats {
     /// Return how long each part of its present seats was in use.
     pub fn uses(&mut self, now: f64) -> Histogram {
         self.uses.until(now)
+    }
+
+    /// Return the seats that other processes use.
+    pub fn of_others(&self) -> u64 {
+        self.common.as_ref().map_or(0, |common| common.of_others())
     }
 
     fn demand(&self) -> u64 {

@@ -73,9 +73,7 @@ impl Worker {
             awaited: AtomicU64::new(u64::MAX),
             thread: Mutex::default(),
         });
-        // Nobody reads the view yet: the history begins at the present state.
         worker.catch_up(usize::MAX);
-        view.compact();
         let own = Arc::clone(&worker);
         let thread = thread::Builder::new().name("feed".to_owned()).spawn(move || own.follow(&notify))?;
         *worker.thread.lock() = Some(thread);

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        LazyLock,
+        Arc, LazyLock, OnceLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
@@ -10,6 +10,7 @@ use std::{
 
 use hydrofoil_fairness as fairness;
 use hydrofoil_fairness::{Arrival, Kind, Room, Start, Times};
+use hydrofoil_shared as shared;
 use parking_lot::{Mutex, MutexGuard};
 use pyo3::{
     gc::{PyTraverseError, PyVisit},
@@ -18,6 +19,7 @@ use pyo3::{
 
 use crate::counting::Histogram;
 use crate::flow::{Flow, Work};
+use crate::handles::Region;
 
 /// The number of a ticket whose request has ended.
 const ENDED: usize = usize::MAX;
@@ -151,6 +153,26 @@ pub(crate) struct Queues {
     /// Locked first, before the turn of the loop.
     level: Mutex<fairness::Level<Held>>,
     turns: Py<LoopTurns>,
+    /// The memory of all processes of the server, if the level has its seats in common with them.
+    region: OnceLock<Arc<shared::Region>>,
+}
+
+/// The seats of a level in the memory that all processes of a server map.
+#[derive(Debug)]
+struct RegionSeats {
+    region: Arc<shared::Region>,
+    counter: usize,
+}
+
+impl fairness::CommonSeats for RegionSeats {
+    fn of_others(&self) -> u64 {
+        let own = self.region.count(self.counter, self.region.slot());
+        u64::try_from(self.region.total(self.counter).saturating_sub(own)).unwrap_or_default()
+    }
+
+    fn change(&self, seats: i64) {
+        self.region.add(self.counter, seats);
+    }
 }
 
 impl Queues {
@@ -160,7 +182,10 @@ impl Queues {
         what: impl FnOnce(&mut fairness::Level<Held>, &mut fairness::Turn, &mut fairness::Kinds, f64) -> T,
     ) -> T {
         let turns = self.turns.get();
-        what(&mut self.level.lock(), &mut turns.turn(), &mut turns.kinds.lock(), now())
+        let mut level = self.level.lock();
+        // Last of all locks but those below, and for some microseconds: other processes wait for it.
+        let _one = self.region.get().map(|region| region.hold());
+        what(&mut level, &mut turns.turn(), &mut turns.kinds.lock(), now())
     }
 
     /// Report whether requests that arrive have to wait for the next turn of the loop.
@@ -197,7 +222,16 @@ impl Queues {
     #[new]
     #[pyo3(signature = (turns, exempt=false))]
     fn new(turns: Py<LoopTurns>, exempt: bool) -> Self {
-        Self { level: Mutex::new(fairness::Level::new(exempt, now())), turns }
+        Self { level: Mutex::new(fairness::Level::new(exempt, now())), turns, region: OnceLock::new() }
+    }
+
+    /// Take the seats from a limit that other processes take theirs from, too, under the name of the level.
+    fn share(&self, region: &Region, name: &str) {
+        let region = &region.0;
+        let Some(counter) = region.counter(name) else { return };
+        self.level.lock().seats.common = Some(Arc::new(RegionSeats { region: Arc::clone(region), counter }));
+        // It is shared once: a level keeps its name.
+        let _ = self.region.set(Arc::clone(region));
     }
 
     fn configure(&self, py: Python<'_>, nominal: u64, limit: u64, count: usize, length: usize) -> PyResult<()> {

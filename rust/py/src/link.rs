@@ -17,8 +17,9 @@ use crate::error::{Fallible, RefusedError, with_reason};
 use crate::frame::apart;
 use crate::handles::{Change, LinkOwner, LinkRequest, LinkWorker, Local, Region, ResourceType, Shard, Stored, View};
 
-/// A place in the feed, the names of shards, and the places of blocks with their objects.
-type Start = (u64, Vec<String>, Vec<u64>);
+/// A place in the feed, the begin of new histories, the time of the state, the names of shards, and the places of blocks
+/// with their objects.
+type Start = (u64, u64, u64, Vec<String>, Vec<u64>);
 
 /// A request: the worker, its number of it, the resource, the key, the revision that it expects, and the object.
 type Asked = (usize, u64, String, String, u64, LinkRequest);
@@ -62,6 +63,14 @@ impl Region {
         self.0.add(counter, change);
     }
 
+    fn counter(&self, name: &str) -> PyResult<usize> {
+        self.0.counter(name).ok_or_else(|| Error::from(ErrorKind::OutOfMemory).into())
+    }
+
+    fn take(&self, counter: usize, change: i64, limit: i64) -> bool {
+        self.0.take(counter, change, limit)
+    }
+
     fn count(&self, counter: usize, slot: usize) -> i64 {
         self.0.count(counter, slot)
     }
@@ -96,9 +105,9 @@ impl LinkOwner {
                 signal.give();
             }
         };
-        let Attachment { cursor, names, lists } =
+        let Attachment { cursor, base, running, names, lists } =
             apart(usize::MAX, || self.owner.attach(slot, requests, outcomes, notify))?;
-        Ok((cursor, names, lists))
+        Ok((cursor, base, running, names, lists))
     }
 
     fn detach(&self, slot: usize) {
@@ -168,8 +177,8 @@ impl LinkWorker {
         requests: RawFd,
         outcomes: RawFd,
     ) -> PyResult<Self> {
-        let (cursor, names, lists) = start;
-        let start = Attachment { cursor, names, lists };
+        let (cursor, base, running, names, lists) = start;
+        let start = Attachment { cursor, base, running, names, lists };
         let (requests, outcomes) = (socket(requests)?, socket(outcomes)?);
         let given = view.clone_ref(py);
         let notify = move || given.get().0.signal().give();

@@ -23,18 +23,26 @@ pub struct Block {
     region: Arc<Region>,
     at: usize,
     length: usize,
+    /// Whether the end of this value is that of the process's use.
+    is_held: bool,
 }
 
 impl Block {
     /// Return the block at a place, which the feed or its owner lent to this process.
     pub fn at(region: &Arc<Region>, at: u64) -> Self {
         let at = at as usize;
-        Self { region: Arc::clone(region), at, length: header(region, at, LENGTH).load(Ordering::Acquire) as usize }
+        let length = header(region, at, LENGTH).load(Ordering::Acquire) as usize;
+        Self { region: Arc::clone(region), at, length, is_held: true }
     }
 
     /// Return the place of the block in its region.
     pub fn place(&self) -> u64 {
         self.at as u64
+    }
+
+    /// End this value without letting go of the block: the process has another one of it.
+    pub fn keep_lent(mut self) {
+        self.is_held = false;
     }
 
     /// Lend the block to the processes of a mask: each must make a value of it, or end.
@@ -55,7 +63,9 @@ impl Deref for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        release(&self.region, self.at, self.region.slot());
+        if self.is_held {
+            release(&self.region, self.at, self.region.slot());
+        }
     }
 }
 
@@ -94,7 +104,7 @@ pub(crate) fn begin(region: &Arc<Region>, at: usize, parts: &[&[u8]], length: us
     }
     header(region, at, LENGTH).store(length as u64, Ordering::Release);
     header(region, at, MASK).store(mask, Ordering::Release);
-    Block { region: Arc::clone(region), at, length }
+    Block { region: Arc::clone(region), at, length, is_held: true }
 }
 
 /// Take the whole list of blocks that were let go of: the place of each.

@@ -22,11 +22,21 @@ pub(crate) const FREED: usize = 4 * LINE;
 /// The processes that read the feed, a bit each.
 pub(crate) const ATTACHED: usize = 5 * LINE;
 
+/// The process that changes several numbers as one, or names one: its slot and one; 0 for nobody.
+pub(crate) const HOLDER: usize = 6 * LINE;
+/// The number of slots that were used so far.
+pub(crate) const USED: usize = 7 * LINE;
+
 /// A number for each counter and slot.
 pub(crate) const COUNTERS_AT: usize = 8 << 10;
 
 /// The records of the feed.
 pub(crate) const FEED_AT: usize = 1 << 20;
+
+/// The names of counters: a length and bytes each.
+pub(crate) const NAMES_AT: usize = 24 << 20;
+/// The room of a name, with its length.
+pub(crate) const NAME: usize = 256;
 
 /// The blocks.
 pub(crate) const HEAP_AT: usize = 32 << 20;

@@ -24,7 +24,7 @@ mod region;
 mod wait;
 
 pub use block::Block;
-pub use counters::COUNTERS;
+pub use counters::{COUNTERS, Held};
 pub use feed::{Cursor, FEED_RECORDS, Lapped, Record};
 pub use heap::Heap;
 pub use layout::{OWNER, SLOTS};

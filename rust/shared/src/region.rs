@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::layout::{ATTACHED, HEAP_AT, REVISION, SLOTS};
+use crate::layout::{ATTACHED, HEAP_AT, REVISION, SLOTS, USED};
 
 /// The sizes of address space that are tried, the largest first: only what is written takes memory.
 const SIZES: [u32; 4] = [40, 38, 36, 33];
@@ -42,7 +42,11 @@ impl Region {
             // SAFETY: a call with numbers alone.
             if unsafe { libc::ftruncate(file.as_raw_fd(), size as libc::off_t) } == 0 {
                 match map(&file, size) {
-                    Ok(base) => return Ok(Self { base, size, file, slot: crate::OWNER }),
+                    Ok(base) => {
+                        let region = Self { base, size, file, slot: crate::OWNER };
+                        region.word(USED).store(1, Ordering::Release);
+                        return Ok(region);
+                    }
                     Err(why) => failure = Some(why),
                 }
             } else {
@@ -75,7 +79,9 @@ impl Region {
         if size <= HEAP_AT {
             return Err(io::ErrorKind::InvalidData.into());
         }
-        Ok(Self { base: map(&file, size)?, size, file, slot })
+        let region = Self { base: map(&file, size)?, size, file, slot };
+        region.word(USED).fetch_max((slot as u64).saturating_add(1), Ordering::AcqRel);
+        Ok(region)
     }
 
     /// Return the descriptor that another process maps.

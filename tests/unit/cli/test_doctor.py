@@ -16,7 +16,10 @@ from hydrofoil import engine
 from hydrofoil.cli import checks, doctor
 from hydrofoil.cli.main import main
 
-NAMES = ["python", "native", "uvloop", "port", "open-files", "ktls", "certificates", "kubectl", "descriptions"]
+NAMES = [
+    *("python", "native", "uvloop", "port", "open-files", "workers", "ktls", "certificates", "kubectl"),
+    "descriptions",
+]
 
 
 def found(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, str]]:
@@ -30,6 +33,19 @@ def test_the_document_has_all_checks(capsys: pytest.CaptureFixture[str], tmp_pat
     assert list(checked) == NAMES
     assert all(list(one) == ["check", "status", "message", "mend"] for one in checked.values())
     assert {checked[name]["status"] for name in ("python", "native", "uvloop", "certificates")} == {"ok"}
+
+
+def test_the_number_of_workers_has_its_bounds(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (3000, 3000))
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(8)))
+    monkeypatch.setattr("os.sysconf", lambda name: {"SC_AVPHYS_PAGES": 1 << 20}.get(name, 4096))
+    assert found(capsys, f"--cert-dir={tmp_path}")["workers"]["message"].endswith("--workers 2"), "descriptors"
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 20, 1 << 20))
+    assert found(capsys, f"--cert-dir={tmp_path}")["workers"]["message"].endswith("--workers 8"), "cores"
+    monkeypatch.setattr("os.sysconf", lambda name: {"SC_AVPHYS_PAGES": 3 << 16}.get(name, 4096))
+    assert found(capsys, f"--cert-dir={tmp_path}")["workers"]["message"].endswith("--workers 3"), "memory"
 
 
 def test_a_file_takes_the_document_and_the_page_has_a_line_each(

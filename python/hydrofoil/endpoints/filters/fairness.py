@@ -58,6 +58,7 @@ async def _waiting(
     """Wait for the turn of a request, for a fourth of its time at most."""
     granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     ticket.hold(granted)
+    fair.dispatcher.wait()
     allowed = context.allowed or context.request_timeout
     timer = fair.clock.later(min(allowed / 4, LONGEST_WAIT), partial(_expire, ticket))
     try:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from hydrofoil.answer import NOSNIFF, TEXT, Answer, Outcome
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.engine import Region
 from hydrofoil.request import RequestInfo
 
 REFUSAL = b"Too many requests, please try again later.\n"
@@ -26,23 +27,51 @@ class Slots:
         self.limit = limit
         self.taken = 0
 
-    @property
-    def full(self) -> bool:
-        """Report whether another request must be refused."""
-        return 0 < self.limit <= self.taken
+    def take(self) -> bool:
+        """Take a place; report whether there was one."""
+        if 0 < self.limit <= self.taken:
+            return False
+        self.taken += 1
+        return True
 
     def release(self, _: Outcome) -> None:
         """Release a place."""
         self.taken -= 1
 
 
+class CommonSlots(Slots):
+    """Places that all processes of a server have in common."""
+
+    __slots__ = ("_counter", "_region")
+
+    def __init__(self, limit: int, region: Region, counter: str) -> None:
+        super().__init__(limit)
+        self._region = region
+        self._counter = region.counter(counter)
+
+    def take(self) -> bool:
+        """Take a place; report whether there was one."""
+        if self.limit and not self._region.take(self._counter, 1, self.limit):
+            return False
+        self.taken += 1
+        return True
+
+    def release(self, _: Outcome) -> None:
+        """Release a place."""
+        self.taken -= 1
+        if self.limit:
+            self._region.add(self._counter, -1)
+
+
 class InFlight:
     """Requests in flight, by class. Documents and probes do not count: they never wait."""
 
-    def __init__(self, reading: int, writing: int, dropped: Callable[[Context], None]) -> None:
-        """Call `dropped` with each refused request."""
-        self.reading = Slots(reading)
-        self.writing = Slots(writing)
+    def __init__(
+        self, reading: int, writing: int, dropped: Callable[[Context], None], region: Region | None = None
+    ) -> None:
+        """Call `dropped` with each refused request; `region` is the memory of all processes of the server."""
+        self.reading = CommonSlots(reading, region, "reading") if region is not None else Slots(reading)
+        self.writing = CommonSlots(writing, region, "writing") if region is not None else Slots(writing)
         self._dropped = dropped
 
     def slots(self, info: RequestInfo) -> Slots | None:
@@ -55,10 +84,9 @@ class InFlight:
         """Answer 429 while all places of a class are taken."""
         slots = self.slots(context.info)
         if slots is not None:
-            if slots.full:
+            if not slots.take():
                 self._dropped(context)
                 return _refuse(context)
-            slots.taken += 1
             context.at_end(slots.release)
         return inner(context)
 

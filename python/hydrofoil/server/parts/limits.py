@@ -43,7 +43,8 @@ def limits(core: Core, restore: Restore) -> Part[Limits]:
     """
     config, metrics = core.config, core.metrics
     reading, writing = config.max_requests_inflight, config.max_mutating_requests_inflight
-    in_flight = InFlight(reading, writing, metrics.dropped)
+    region = None if core.worker is None else core.worker.region
+    in_flight = InFlight(reading, writing, metrics.dropped, region)
     hidden = [deprecated.Hidden(core.registry, in_flight)] if config.show_hidden_metrics_for_version else []
     if not config.enable_priority_and_fairness or config.read_only:
         # A dump may lack the required objects of priority and fairness, and nobody may create them.
@@ -57,7 +58,7 @@ def limits(core: Core, restore: Restore) -> Part[Limits]:
         why = "they must add up to something positive"
         text = f"MaxRequestsInFlight={reading} and MaxMutatingRequestsInFlight={writing}"
         raise ValueError(f"invalid configuration: {text}; {why}")
-    fair = Fairness(core.registry, core.hub, core.clock, reading + writing, core.memos.forget)
+    fair = Fairness(core.registry, core.hub, core.clock, reading + writing, core.memos.forget, region)
 
     async def start() -> None:
         # The required objects exist by now: the levels are made of them.

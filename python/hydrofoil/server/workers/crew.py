@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hydrofoil import engine
 from hydrofoil.audit.log import File
@@ -20,13 +21,14 @@ from hydrofoil.audit.options import AuditOptions
 from hydrofoil.audit.service import open_log
 from hydrofoil.clock import Clock, machine_seconds, stopwatch
 from hydrofoil.registry.store import Registry
-from hydrofoil.server.listening import StartError
+from hydrofoil.server.listening import Listener, StartError
 from hydrofoil.server.workers import process
 from hydrofoil.server.workers.audit_file import CommonFile
 from hydrofoil.server.workers.channel import Channel, Message
 from hydrofoil.server.workers.connections import Dispatcher, Place
 from hydrofoil.server.workers.process import Ends
 from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.errors import StorageError
 from hydrofoil.storage.link import Start
 from hydrofoil.storage.log import key as key_of
 from hydrofoil.storage.owner import StorageOwner
@@ -71,6 +73,8 @@ class Beginning(Struct, frozen=True):
     start: Start
     signing_key: bytes
     """The key of service account tokens that all processes have, in PEM."""
+    asks: bool
+    """Whether the owner must ask for the latest revision."""
 
 
 class Member:
@@ -146,17 +150,18 @@ class Crew:
         self.audit_file = CommonFile(open_log(options, clock))
         return self.audit_file
 
-    def publish(self, storage: Storage) -> None:
-        """Publish a storage that is not open yet. Raise OSError."""
-        self._storage = StorageOwner(storage, self.region)
+    def publish(self, storage: Storage, config: Any, listener: Listener) -> None:
+        """Publish a storage that is not open yet; clients find the server by the listener. Raise OSError."""
+        owner = self._storage = StorageOwner(storage, self.region)
+        place = listener.host, listener.port, listener.unix
+        self._beginning = Beginning(config, *place, Start(0, 0, 0, [], []), self.signing_key, owner.asks)
 
-    async def begin(self, config: Any, host: str, port: int, unix: str, registry: Registry) -> None:
+    async def begin(self, registry: Registry) -> None:
         """Let the workers load the storage, which is open, and start."""
         assert self._storage is not None
         problem = registry.storage.problem
         self._storage.find = partial(find_collection, registry)
         self._storage.start()
-        self._beginning = Beginning(config, host, port, unix, Start(0, [], []), self.signing_key)
         self._ask_problem = problem
         for slot, pid, ends in self._first:
             await self._add(slot, pid, ends)
@@ -247,15 +252,7 @@ class Crew:
         else:
             self.audit_file.serve(ends.audit)
         member.channel = await Channel.open(ends.channel)
-        beginning = Beginning(
-            self._beginning.config,
-            self._beginning.host,
-            self._beginning.port,
-            self._beginning.unix,
-            start,
-            self._beginning.signing_key,
-        )
-        member.channel.send("begin", pickle.dumps(beginning))
+        member.channel.send("begin", pickle.dumps(replace(self._beginning, start=start)))
         if self._has_objects:
             member.channel.send("objects")
         if self._problem:
@@ -267,12 +264,23 @@ class Crew:
             if message.kind == "ready":
                 member.is_ready = True
                 self._failures = 0
+            elif message.kind == "revision":
+                self._spawn_task(self._answer_revision(channel, message), "the latest revision")
             elif message.kind == "metrics":
                 self._spawn_task(self._answer_metrics(channel, message), "metrics of all workers")
             elif message.kind == "reset":
                 self._reset()
                 channel.send("answer", b"", message.number)
         channel.close()
+
+    async def _answer_revision(self, channel: Channel, message: Message) -> None:
+        assert self._storage is not None
+        try:
+            revision = await self._storage.latest_revision()
+        except StorageError:
+            # The worker's reader waits as long as one of the owner would.
+            return
+        channel.send("answer", revision.to_bytes(8, "little"), message.number)
 
     async def _answer_metrics(self, channel: Channel, message: Message) -> None:
         channel.send("answer", await self.metrics(), message.number)

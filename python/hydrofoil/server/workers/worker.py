@@ -45,9 +45,9 @@ class WorkerEnd:
     """What a worker has of the owner, for the parts of its server."""
 
     def __init__(
-        self, slot: int, channel: Channel, receiver: Receiver, beginning: Beginning, audit: socket.socket
+        self, region: engine.Region, channel: Channel, receiver: Receiver, beginning: Beginning, audit: socket.socket
     ) -> None:
-        self.slot = slot
+        self.region = region
         self.receiver = receiver
         self.beginning = beginning
         self.has_objects = asyncio.Event()
@@ -62,6 +62,10 @@ class WorkerEnd:
         from hydrofoil.server.workers.audit_file import RemoteFile
 
         return RemoteFile(self._audit)
+
+    async def latest_revision(self) -> int:
+        """Return the revision that the owner's log is at. Raise ConnectionError."""
+        return int.from_bytes(await self._channel.ask("revision"), "little")
 
     async def metrics(self) -> bytes:
         """Return the metrics of the whole server. Raise ConnectionError."""
@@ -98,9 +102,9 @@ async def work(slot: int, ends: Ends, region_file: int, configure: Callable[[Beg
     beginning: Beginning = pickle.loads(message.body)
     configure(beginning)
     region = engine.Region.open(region_file, slot)
-    end = WorkerEnd(slot, channel, Receiver(ends.connections, region), beginning, ends.audit)
+    end = WorkerEnd(region, channel, Receiver(ends.connections, region), beginning, ends.audit)
     link = Link(region, beginning.start, ends.requests, ends.outcomes)
-    log = LinkLog(link, leave, lambda: end.problem)
+    log = LinkLog(link, leave, lambda: end.problem, end.latest_revision if beginning.asks else None)
     server = Server(beginning.config, log, worker=end)
     stopping = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)

@@ -60,6 +60,18 @@ impl Version {
         Ok(Self::of_json(key, revision, json, draft, given.as_deref(), history))
     }
 
+    /// Report whether two versions have their bytes in the same block: a process must have one value of it.
+    pub(crate) fn has_block_of(&self, other: &Self) -> bool {
+        self.block().zip(other.block()).is_some_and(|(one, other)| one.place() == other.place())
+    }
+
+    /// End a second value of a block, which the process has by the first one.
+    pub(crate) fn keep_lent(self) {
+        if let Some(block) = self.into_block() {
+            block.keep_lent();
+        }
+    }
+
     /// Return the block that has the bytes of the version, if one has.
     pub(crate) fn block(&self) -> Option<&Arc<Block>> {
         match self.json_bytes() {

@@ -104,11 +104,7 @@ impl View {
         if let Some(shard) = self.shards.lock().get(resource) {
             return Arc::clone(shard);
         }
-        let common = self.reach.lock().clone();
-        let own = || Common { reach: Arc::new(Reach::of_feed(self.limits.window)), begin: None };
-        let Common { reach, begin } = common.unwrap_or_else(own);
-        let expired = || reach.expired_revision(self.shared.running()).unwrap_or_else(|| self.expired_revision());
-        let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(expired()));
+        let (reach, begin) = self.new_reach();
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {
             return Arc::clone(shard);
@@ -116,6 +112,26 @@ impl View {
         let shard = Arc::new(Shard::new(resource, Arc::clone(&self.shared), reach, begin, self.limits));
         shards.insert(resource.to_owned(), Arc::clone(&shard));
         shard
+    }
+
+    /// Return the progress of a new shard, and the revision after which its history begins.
+    fn new_reach(&self) -> (Arc<Reach>, u64) {
+        let common = self.reach.lock().clone();
+        let own = || Common { reach: Arc::new(Reach::of_feed(self.limits.window)), begin: None };
+        let Common { reach, begin } = common.unwrap_or_else(own);
+        let expired = || reach.expired_revision(self.shared.running()).unwrap_or_else(|| self.expired_revision());
+        let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(expired()));
+        (reach, begin)
+    }
+
+    /// Return the revision after which the history of a shard begins that is new.
+    pub(crate) fn begin_of_new(&self) -> u64 {
+        self.new_reach().1
+    }
+
+    /// Return all shards with their names.
+    pub(crate) fn all_shards(&self) -> Vec<(String, Arc<Shard>)> {
+        self.shards.lock().iter().map(|(name, shard)| (name.clone(), Arc::clone(shard))).collect()
     }
 
     /// End all history: states and watches can only begin at the present.

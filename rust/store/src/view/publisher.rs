@@ -45,14 +45,25 @@ pub(crate) struct Publisher {
 pub struct Attachment {
     /// The place of its first record.
     pub cursor: u64,
+    /// The revision after which the histories of new shards begin.
+    pub base: u64,
+    /// The nanoseconds that the state has been served for: events have their times by it.
+    pub running: u64,
     /// The names of shards, by their numbers.
     pub names: Vec<String>,
-    /// The places of blocks with the numbers of shards and the places of their versions, in pairs.
+    /// The places of blocks with entries.
     pub lists: Vec<u64>,
 }
 
-/// The number of pairs in one block of a list.
-const PAIRS: usize = 1 << 13;
+/// One part of what a worker begins with: its type, the number of its shard, and three numbers.
+///
+/// - `LOAD`: the place of a present version.
+/// - `PUT`, `DELETE`: an event of the history, with the place of its version, that of the one before or 0, and its time.
+/// - `FORGET`: the shard, with the revision up to which its history ended, and that of its last event.
+pub(crate) type Entry = [u64; 5];
+
+/// The number of entries in one block of a list.
+const ENTRIES: usize = 1 << 13;
 
 impl Publisher {
     pub(crate) fn new(region: &Arc<Region>) -> Self {
@@ -100,6 +111,20 @@ impl Publisher {
         region.wake();
     }
 
+    /// Return the number of a shard.
+    fn number(&self, shard: &Arc<str>) -> u64 {
+        let mut numbers = self.feed.lock();
+        let next = numbers.len() as u64;
+        *numbers.entry(Arc::clone(shard)).or_insert_with(|| {
+            let region = self.heap.region();
+            let readers = region.attached();
+            if readers != 0 {
+                region.append(self.text(NAME | next << TYPE_BITS, shard, readers));
+            }
+            next
+        })
+    }
+
     fn tell(&self, shard: &Arc<str>, record: impl FnOnce(u64, u64) -> Option<Record>) {
         let mut numbers = self.feed.lock();
         let region = self.heap.region();
@@ -139,52 +164,32 @@ impl View {
     pub fn attach(&self, slot: usize) -> Attachment {
         let Some(publisher) = self.shared.publisher.get() else { return Attachment::default() };
         let region = publisher.heap.region();
+        let mask = 1_u64.checked_shl(slot as u32).unwrap_or_default();
         let cursor: Cursor = {
             let _feed = publisher.feed.lock();
             region.attach(slot, true);
             region.end()
         };
-        let mask = 1_u64.checked_shl(slot as u32).unwrap_or_default();
-        let mut pairs = Vec::new();
-        let (mut names, mut lists) = (Vec::new(), Vec::new());
-        let mut flush = |pairs: &mut Vec<u8>| {
-            let block = publisher.heap.write(&[pairs]);
-            block.lend(mask);
-            lists.push(block.place());
-            pairs.clear();
-        };
-        for (name, tree) in self.checkpoint().resources() {
-            let number = {
-                let mut numbers = publisher.feed.lock();
-                let next = numbers.len() as u64;
-                *numbers.entry(Arc::from(name)).or_insert(next)
-            };
-            tree.each(|version| {
-                let Some(block) = version.block() else { return };
-                block.lend(mask);
-                pairs.extend_from_slice(&number.to_le_bytes());
-                pairs.extend_from_slice(&block.place().to_le_bytes());
-                if pairs.len() >= PAIRS.saturating_mul(16) {
-                    flush(&mut pairs);
-                }
-            });
+        let mut list = List { publisher, mask, bytes: Vec::new(), places: Vec::new() };
+        for (name, shard) in self.all_shards() {
+            let number = publisher.number(&Arc::from(&*name));
+            shard.tell_all(number, &mut list);
         }
-        if !pairs.is_empty() {
-            flush(&mut pairs);
-        }
+        list.flush();
         {
             // Readers take revisions without an event. No commit may have taken one that is not told of yet.
             let _order = publisher.order();
             publisher.progress(self.reached_revision());
         }
         let numbers = publisher.feed.lock();
-        names.resize(numbers.len(), String::new());
+        let mut names = vec![String::new(); numbers.len()];
         for (name, number) in numbers.iter() {
             if let Some(place) = names.get_mut(*number as usize) {
                 name.as_ref().clone_into(place);
             }
         }
-        Attachment { cursor: cursor.number(), names, lists }
+        let running = u64::try_from(self.running().as_nanos()).unwrap_or(u64::MAX);
+        Attachment { cursor: cursor.number(), base: self.begin_of_new(), running, names, lists: list.places }
     }
 
     /// Stop telling the process of a slot, which has ended, and take back everything that it used.
@@ -205,8 +210,49 @@ impl View {
     }
 }
 
-/// Return the pairs of a list of [`Attachment::lists`].
-pub(crate) fn pairs(block: &Block) -> Vec<(u64, u64)> {
-    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
-    block.chunks_exact(16).map(|pair| pair.split_at(8)).map(|(shard, place)| (number(shard), number(place))).collect()
+/// Entries on their way into blocks that a worker uses.
+#[derive(Debug)]
+pub(crate) struct List<'p> {
+    publisher: &'p Publisher,
+    mask: u64,
+    bytes: Vec<u8>,
+    places: Vec<u64>,
+}
+
+impl List<'_> {
+    /// Add an entry.
+    pub(crate) fn add(&mut self, entry: Entry) {
+        entry.iter().for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
+        if self.bytes.len() >= ENTRIES.saturating_mul(size_of::<Entry>()) {
+            self.flush();
+        }
+    }
+
+    /// Lend the block of a version to the worker; return its place, or 0 if it has none.
+    pub(crate) fn lend(&self, version: &Version) -> u64 {
+        version.block().map_or(0, |block| {
+            block.lend(self.mask);
+            block.place()
+        })
+    }
+
+    fn flush(&mut self) {
+        if !self.bytes.is_empty() {
+            let block = self.publisher.heap.write(&[&self.bytes]);
+            block.lend(self.mask);
+            self.places.push(block.place());
+            self.bytes.clear();
+        }
+    }
+}
+
+/// Return the entries of a block of [`Attachment::lists`].
+pub(crate) fn entries(block: &Block) -> impl Iterator<Item = Entry> {
+    block.chunks_exact(size_of::<Entry>()).map(|bytes| {
+        let mut entry = Entry::default();
+        for (number, bytes) in entry.iter_mut().zip(bytes.chunks_exact(8)) {
+            *number = bytes.try_into().map(u64::from_le_bytes).unwrap_or_default();
+        }
+        entry
+    })
 }

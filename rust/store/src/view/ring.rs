@@ -141,6 +141,11 @@ impl Ring {
         self.trim(now);
     }
 
+    /// Return all events, the oldest first, with their times.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Event, Duration)> {
+        self.events.iter().map(|event| (event, event.at))
+    }
+
     /// Return the event that created a version, if it is still kept.
     fn creating_event(&mut self, version: &Arc<Version>) -> Option<&mut Event> {
         let at = usize::try_from(version.event().checked_sub(self.base)?).ok()?;

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use hydrofoil_shared::Block;
 use hydrofoil_types::{Fingerprint, SmolStr};
 use parking_lot::Mutex;
 
@@ -132,6 +133,14 @@ impl Version {
     /// Return the bytes, wherever they are.
     pub(crate) fn json_bytes(&self) -> &Json {
         &self.json
+    }
+
+    /// Return the block of the bytes, if they are in one that no other version has.
+    pub(crate) fn into_block(self) -> Option<Block> {
+        match self.json {
+            Json::Shared(block, _) => Arc::into_inner(block),
+            Json::Own(_) => None,
+        }
     }
 
     /// Set the place of the bytes, which are the same.

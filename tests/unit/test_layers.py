@@ -17,6 +17,8 @@ from tests.imports import circles, graph
     "crate",
     [
         "text",
+        "shared",
+        "link",
         "metrics",
         "types",
         "codec",

@@ -48,8 +48,9 @@ class Storage:
         self._waiting: set[Collection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake: Callable[[], None] = lambda: None
-        self.catch_up = self._log.catch_up
-        """Bring the view up to all acknowledged writes, as far as that takes no time; report whether it is there."""
+        self.catch_up = None if self._log.direct else self._log.catch_up
+        """Bring the view up to all acknowledged writes, as far as that takes no time, and report whether it is there;
+        None where it always is."""
         self.direct = self._log.direct
         """Whether the view is always up to date."""
         self.is_loaded = log.is_loaded
@@ -131,7 +132,7 @@ class Storage:
 
     def is_current(self) -> bool:
         """Report whether the view has every acknowledged write; what takes no time to bring it there is done."""
-        return self.direct or self.catch_up()
+        return self.catch_up is None or self.catch_up()
 
     def ready(self) -> bool:
         """Report whether every collection is at the log's latest revision."""

@@ -207,7 +207,9 @@ impl<T> Level<T> {
             self.count(now);
             return Start::Runs(number);
         };
-        if queue.waiting.len() >= self.length && (room == Room::Used || self.seats.used.saturating_add(self.seats.of_others()) >= self.limit) {
+        if queue.waiting.len() >= self.length
+            && (room == Room::Used || self.seats.used.saturating_add(self.seats.of_others()) >= self.limit)
+        {
             return self.refuse(&arrival, Reason::Full);
         }
         // An idle queue gathers no share for later.

@@ -29,13 +29,7 @@ unsafe impl Sync for Region {}
 impl Region {
     /// Make a region, and map it as its owner.
     pub fn create() -> io::Result<Self> {
-        // SAFETY: the name is a text that ends with 0; the call has no other input.
-        let file = unsafe { libc::memfd_create(c"hydrofoil".as_ptr(), libc::MFD_CLOEXEC) };
-        if file < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the descriptor is new, and nobody else closes it.
-        let file = unsafe { OwnedFd::from_raw_fd(file) };
+        let file = memory_file()?;
         let mut failure = None;
         for bits in SIZES {
             let size = 1_usize << bits;
@@ -146,11 +140,16 @@ impl Region {
     }
 
     /// Give the memory of some whole pages back to the system: they read as 0.
+    #[cfg(target_os = "linux")]
     pub(crate) fn punch(&self, at: usize, length: usize) {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: a call with numbers alone. No process uses the bytes. Where it fails, the memory is kept.
         unsafe { libc::fallocate(self.file.as_raw_fd(), mode, at as libc::off_t, length as libc::off_t) };
     }
+
+    /// Keep the memory: other systems have no regions.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn punch(&self, _at: usize, _length: usize) {}
 }
 
 impl Drop for Region {
@@ -158,6 +157,23 @@ impl Drop for Region {
         // SAFETY: the mapping is this region's, and no reference to it outlives the region.
         unsafe { libc::munmap(self.base.as_ptr().cast::<c_void>(), self.size) };
     }
+}
+
+/// Return a new file that is in memory alone, and ends with its last descriptor.
+#[cfg(target_os = "linux")]
+fn memory_file() -> io::Result<OwnedFd> {
+    // SAFETY: the name is a text that ends with 0; the call has no other input.
+    let file = unsafe { libc::memfd_create(c"hydrofoil".as_ptr(), libc::MFD_CLOEXEC) };
+    if file < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new, and nobody else closes it.
+    Ok(unsafe { OwnedFd::from_raw_fd(file) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_file() -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn map(file: &OwnedFd, size: usize) -> io::Result<NonNull<u8>> {

@@ -178,9 +178,8 @@ impl Shard {
         // Under the lock only what is looked up; the list is made without it.
         let (tree, events, ended) = {
             let state = self.state.lock();
-            let event = |(event, at): (&Event, Duration)| {
-                (event.kind, Arc::clone(&event.current), event.previous.clone(), at)
-            };
+            let event =
+                |(event, at): (&Event, Duration)| (event.kind, Arc::clone(&event.current), event.previous.clone(), at);
             (state.tree.clone(), state.ring.all().map(event).collect::<Vec<_>>(), state.ring.compacted_revision())
         };
         let last = events.last().map_or(0, |(_, current, ..)| current.revision());

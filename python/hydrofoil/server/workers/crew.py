@@ -26,6 +26,7 @@ from hydrofoil.server.workers import process
 from hydrofoil.server.workers.audit_file import CommonFile
 from hydrofoil.server.workers.channel import Channel, Message
 from hydrofoil.server.workers.connections import Dispatcher, Place
+from hydrofoil.server.workers.metrics import ServerMetrics
 from hydrofoil.server.workers.process import Ends
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import StorageError
@@ -46,20 +47,6 @@ SETTLED_SECONDS = 5.0
 WAITS = (0.0, 0.1, 0.2, 0.4, 0.8)
 PROBLEM_SECONDS = 0.5
 """The time between two looks at the problem of the log, which the health of workers shows."""
-SUMMED = [
-    "apiserver_current_inflight_requests",
-    "apiserver_current_inqueue_requests",
-    "apiserver_flowcontrol_current_executing_requests",
-    "apiserver_flowcontrol_current_executing_seats",
-    "apiserver_flowcontrol_current_inqueue_requests",
-    "apiserver_flowcontrol_current_inqueue_seats",
-    "apiserver_longrunning_requests",
-    "authentication_token_cache_active_fetch_count",
-    "process_open_fds",
-    "process_resident_memory_bytes",
-    "workqueue_depth",
-]
-"""The gauges of which each process has a share."""
 Scrape = Callable[[], Awaitable[bytes]]
 
 
@@ -129,8 +116,7 @@ class Crew:
         self._has_objects = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = False
-        self._past = ""
-        """What workers that have ended had counted."""
+        self._metrics = ServerMetrics()
         self._failures = 0
         self._problem = ""
         self.signing_key = engine.new_authority(machine_seconds())[1].encode()
@@ -224,8 +210,7 @@ class Crew:
         texts = [member.metrics for member in members]
         if self.scrape is not None:
             texts.insert(0, (await self.scrape()).decode())
-        merged = await asyncio.to_thread(engine.merge_metrics, texts, [self._past] if self._past else [], SUMMED)
-        return merged.encode()
+        return (await asyncio.to_thread(self._metrics.merge, texts)).encode()
 
     def _places(self) -> Iterable[Place]:
         return [member.place for member in self._members.values() if member.is_ready]
@@ -296,7 +281,7 @@ class Crew:
             return
 
     def _reset(self) -> None:
-        self._past = ""
+        self._metrics.reset()
         self.reset()
         for member in self._members.values():
             member.metrics = ""
@@ -324,8 +309,7 @@ class Crew:
     async def _replace(self, member: Member) -> None:
         assert self._storage is not None
         if member.metrics:
-            texts = [member.metrics] + ([self._past] if self._past else [])
-            self._past = await asyncio.to_thread(engine.merge_metrics, [], texts, [])
+            await asyncio.to_thread(self._metrics.bury, member.metrics)
         await self._storage.detach(member.slot)
         await asyncio.sleep(WAITS[min(self._failures, len(WAITS) - 1)])
         if self._closing:

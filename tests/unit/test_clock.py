@@ -31,11 +31,15 @@ ALLOWED = {
     "endpoints/connection.py": "sockets",
     "endpoints/tls.py": "sockets",
     "endpoints/wire.py": "sockets",
+    "fairness/dispatcher.py": "seats that other processes give back",
     "outbound/proxy.py": "the deadline of a request",
     "server/controllers.py": "the patience of a test",
+    "server/workers/connections.py": "sockets",
+    "server/workers/crew.py": "processes",
     "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",
+    "storage/storage.py": "the writes of other processes",
     "storage/collection.py": "the patience of a read with a feed, which is part of a request",
 }
 """Modules that use the loop's time, and the calls they use."""

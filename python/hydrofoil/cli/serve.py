@@ -121,7 +121,6 @@ BRIEF = {
     "Tests": {
         "--test-controls": "let tests reset, break and inspect the server under /hydrofoil/v1",
         "--controllers": "the controllers that run; empty: none",
-        "--history-window": "how long past versions stay readable (default 5m)",
         "--emulated-version": "show the resources and features of 1.33 to 1.36",
         "--feature-gates": "switch features on or off, as in kube-apiserver",
     },

@@ -78,7 +78,7 @@ pub(crate) fn write_request(
     expected: u64,
     draft: Option<&Draft>,
 ) {
-    framed(out, |out| {
+    write_frame(out, |out| {
         number(out, ticket);
         number(out, expected);
         text(out, resource.as_bytes());
@@ -100,7 +100,7 @@ pub(crate) fn read_request(body: &[u8]) -> Option<Request> {
 
 /// Append an outcome.
 pub(crate) fn write_outcome(out: &mut Vec<u8>, ticket: u64, outcome: &Outcome) {
-    framed(out, |out| {
+    write_frame(out, |out| {
         number(out, ticket);
         match outcome {
             Ok(revision) => {
@@ -135,7 +135,7 @@ pub(crate) fn next<'b>(buffer: &'b [u8], at: &mut usize) -> Option<&'b [u8]> {
     Some(body)
 }
 
-fn framed(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
+fn write_frame(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     number(out, 0);
     body(out);

@@ -211,7 +211,7 @@ impl LinkWorker {
                 Ok(revision) => {
                     // Its event may have left the history already.
                     let found = shard.store().version_at(change.key(), revision);
-                    let made = found.or_else(|| change.detached(revision));
+                    let made = found.or_else(|| change.make_version(revision));
                     let why = made.is_none().then(|| with_reason::<RefusedError>("unknown", "its event was lost"));
                     (done.ticket, made.map(|made| Stored(stored::Stored::new(change.kind(), made))), why)
                 }

@@ -64,7 +64,7 @@ impl Change {
     }
 
     /// Return the version that the write made at a revision, outside of any store.
-    pub fn detached(&self, revision: u64) -> Option<Arc<Version>> {
+    pub fn make_version(&self, revision: u64) -> Option<Arc<Version>> {
         let draft = self.draft.lock().take().or_else(|| self.old.as_ref().map(|old| old.draft()))?;
         Some(Arc::new(Version::detach(&self.key, revision, draft)))
     }

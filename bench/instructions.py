@@ -28,6 +28,8 @@ REQUESTS = {
     "get a pod": ("store_get", "pod_encode_json"),
 }
 """The calls of a request, each once."""
+EQUAL = (("publish_to_one", "publish_to_four", "publish_to_sixteen"),)
+"""Calls that cost the same: a write costs the owner nothing more for each worker."""
 REQUEST_LIMIT = 0.03
 """A request may become slower by this share: calls that each become a little slower add up."""
 
@@ -98,6 +100,10 @@ def slower(before: Counts, now: Counts) -> list[str]:
             out.append(f"{name}: not measured")
         elif now[name] > before[name] * (1 + LIMIT):
             out.append(f"{name}: {before[name]:,} -> {now[name]:,} ({now[name] / before[name] - 1:+.1%})")
+    for calls in EQUAL:
+        known = {name: now[name] for name in calls if name in now}
+        if known and max(known.values()) > min(known.values()) * (1 + LIMIT):
+            out.append(f"not equal: {', '.join(f'{name} {count:,}' for name, count in known.items())}")
     old, new = sums(before), sums(now)
     for name in sorted(old.keys() & new.keys()):
         if new[name] > old[name] * (1 + REQUEST_LIMIT):

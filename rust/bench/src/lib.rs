@@ -4,4 +4,4 @@ mod objects;
 mod shard;
 
 pub use objects::{Subject, catalog, definition};
-pub use shard::{draft, fill_shard, key};
+pub use shard::{draft, fill_shard, key, publish_shard};

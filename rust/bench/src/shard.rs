@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_codec::json;
+use hydrofoil_shared::Region;
 use hydrofoil_store::{Draft, Limits, Local, Shard, View};
 use hydrofoil_types::Fingerprint;
 
@@ -31,8 +32,23 @@ pub fn draft(subject: &Subject) -> Draft {
 
 /// Return a shard with the keys from 0, and its log.
 pub fn fill_shard(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
+    fill(&View::new(Limits::default(), None, Arc::default()), subject, count)
+}
+
+/// Return the same as the owner of some worker processes has it, which never read what they are told.
+pub fn publish_shard(subject: &Subject, count: usize, workers: usize) -> (Local, Arc<Shard>) {
+    let region = Arc::new(Region::create().expect("there is memory"));
     let view = View::new(Limits::default(), None, Arc::default());
-    let log = Local::open(&view, 1);
+    view.publish(&region);
+    let (log, shard) = fill(&view, subject, count);
+    for slot in 1..=workers {
+        view.attach(slot);
+    }
+    (log, shard)
+}
+
+fn fill(view: &View, subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
+    let log = Local::open(view, 1);
     let shard = view.shard("objects");
     for i in 0..count {
         log.create(&shard, &key(i), draft(subject)).expect("a new key");

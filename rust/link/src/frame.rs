@@ -172,6 +172,7 @@ impl Reader<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "they cut bytes that they made")]
 mod tests {
     use super::*;
 

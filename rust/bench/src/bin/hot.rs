@@ -5,9 +5,9 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use hydrofoil_bench::{Subject, catalog, definition, draft, fill_shard, key};
+use hydrofoil_bench::{Subject, catalog, definition, draft, fill_shard, key, publish_shard};
 use hydrofoil_custom::Definition;
-use hydrofoil_store::{Local, Page, Selector, Shard};
+use hydrofoil_store::{Local, Page, Selector, Shard, Version};
 use hydrofoil_types::Value;
 
 /// The number of calls of each: enough to make one-time costs negligible.
@@ -24,6 +24,14 @@ struct World {
     log: Local,
     shard: Arc<Shard>,
     key: String,
+    /// The objects of the owner of one, four and sixteen workers.
+    published: [(Local, Arc<Shard>); 3],
+}
+
+#[inline(always)]
+fn publish(world: &World, workers: usize, number: usize) -> Arc<Version> {
+    let (log, shard) = &world.published[workers];
+    log.create(shard, &key(OBJECTS + number), draft(&world.config_map)).expect("a new key")
 }
 
 /// Functions that are never inlined, each with the call to measure.
@@ -58,6 +66,9 @@ measured! {
     store_get: |w, _| w.shard.get(&w.key);
     store_rank: |w, _| w.shard.snapshot().tree.rank(&w.key);
     store_create: |w, i| w.log.create(&w.shard, &key(OBJECTS + i), draft(&w.config_map)).expect("a new key");
+    publish_to_one: |w, i| publish(w, 0, i);
+    publish_to_four: |w, i| publish(w, 1, i);
+    publish_to_sixteen: |w, i| publish(w, 2, i);
     store_walk: |w, _| {
         let mut bytes = 0;
         Page::new(w.shard.snapshot(), Selector::default(), "", 0).take(|version| {
@@ -79,6 +90,7 @@ fn main() {
         log,
         shard,
         key: key(OBJECTS / 3),
+        published: [1, 4, 16].map(|workers| publish_shard(&config_map, OBJECTS, workers)),
         config_map,
     };
     assert_eq!(world.shard.snapshot().tree.rank(&world.key), OBJECTS / 3);

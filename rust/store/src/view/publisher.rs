@@ -222,7 +222,9 @@ pub(crate) struct List<'p> {
 impl List<'_> {
     /// Add an entry.
     pub(crate) fn add(&mut self, entry: Entry) {
-        entry.iter().for_each(|number| self.bytes.extend_from_slice(&number.to_le_bytes()));
+        for number in entry {
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+        }
         if self.bytes.len() >= ENTRIES.saturating_mul(size_of::<Entry>()) {
             self.flush();
         }

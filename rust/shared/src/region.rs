@@ -99,7 +99,7 @@ impl Region {
     }
 
     /// Return the processes that read the feed, a bit each.
-    pub fn attached(&self) -> u64 {
+    pub fn readers(&self) -> u64 {
         self.word(ATTACHED).load(Ordering::Acquire)
     }
 

@@ -1,6 +1,7 @@
 //! The view of a worker: what the owner's view published, applied in the same order.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use hydrofoil_shared::{Block, Cursor, Lapped, Record, Region};
@@ -11,6 +12,12 @@ use crate::view::publisher::{
     Attachment, DELETE, DISCARD, Entry, FORGET, LOAD, List, NAME, PROGRESS, PUT, TYPE_BITS, entries,
 };
 use crate::{Event, EventType, Shard, Transaction, Version, View};
+
+/// The bits of a record's type.
+const TYPE_MASK: u64 = (1 << TYPE_BITS) - 1;
+
+/// The changes of a shard that are applied under its lock at once.
+const PIECE: usize = 256;
 
 /// The reader of a feed. Its own thread reads it, and any request that must see what is published.
 #[derive(Debug)]
@@ -26,12 +33,16 @@ struct Place {
     cursor: Cursor,
     /// By number; `None` where the name is not known yet.
     shards: Vec<Option<Mirrored>>,
+    /// What was told since the owner was last at a revision.
+    pending: Vec<Record>,
 }
 
 /// A shard, and the revision of the last event that it began with: the feed may tell of it again.
 #[derive(Clone, Debug)]
 struct Mirrored {
     shard: Arc<Shard>,
+    /// The counter of the bytes of cached forms in its history.
+    beside: Arc<AtomicUsize>,
     begun: u64,
 }
 
@@ -42,7 +53,7 @@ impl Mirror {
     /// Load what a worker begins with into a view without shards.
     pub fn load(region: &Arc<Region>, view: &Arc<View>, start: &Attachment) -> Self {
         view.log_from(start.base, Duration::from_nanos(start.running).saturating_sub(view.running()));
-        let mirrored = |name: &String| (!name.is_empty()).then(|| Mirrored { shard: view.shard(name), begun: 0 });
+        let mirrored = |name: &String| (!name.is_empty()).then(|| Mirrored::new(view.shard(name)));
         let mut shards: Vec<_> = start.names.iter().map(mirrored).collect();
         let mut versions = Versions::default();
         for list in &start.lists {
@@ -53,7 +64,7 @@ impl Mirror {
                 }
             }
         }
-        let place = Mutex::new(Place { cursor: Cursor::at(start.cursor), shards });
+        let place = Mutex::new(Place { cursor: Cursor::at(start.cursor), shards, pending: Vec::new() });
         Self { region: Arc::clone(region), view: Arc::clone(view), place }
     }
 
@@ -89,43 +100,104 @@ impl Mirror {
         Ok(most)
     }
 
-    fn take(&self, place: &mut Place, [word, revision, at, _]: Record) {
-        let (kind, number) = (word & ((1 << TYPE_BITS) - 1), (word >> TYPE_BITS) as usize);
-        if kind == PROGRESS {
-            self.view.skip(revision);
-            return;
-        }
-        if matches!(kind, PUT | DELETE)
-            && let Some(Some(Mirrored { begun, .. })) = place.shards.get(number)
-            && revision <= *begun
-        {
-            // The worker began with it, and has a value of the block. One that it began without, since the history had
-            // dropped it, stays lent until the process ends.
-            return;
-        }
-        let block = (at != 0).then(|| Block::at(&self.region, at));
-        if kind == NAME {
-            let name = block.as_deref().and_then(|name| str::from_utf8(name).ok()).unwrap_or_default();
-            if place.shards.len() <= number {
-                place.shards.resize(number.saturating_add(1), None);
+    fn take(&self, place: &mut Place, record: Record) {
+        let [word, revision, at, _] = record;
+        match word & TYPE_MASK {
+            PROGRESS => self.finish(place, revision),
+            NAME => {
+                let number = (word >> TYPE_BITS) as usize;
+                let name = Block::at(&self.region, at);
+                if place.shards.len() <= number {
+                    place.shards.resize(number.saturating_add(1), None);
+                }
+                if let Some(shard) = place.shards.get_mut(number)
+                    && shard.is_none()
+                {
+                    *shard = Some(Mirrored::new(self.view.shard(str::from_utf8(&name).unwrap_or_default())));
+                }
             }
-            if let Some(shard) = place.shards.get_mut(number) {
-                *shard = Some(Mirrored { shard: self.view.shard(name), begun: 0 });
+            _ => place.pending.push(record),
+        }
+    }
+
+    /// Apply what was told since the last time that the owner was at a revision. Each shard reaches the revision under
+    /// the lock under which its state changes: a reader who saw the one without the other would have a state that never
+    /// was.
+    fn finish(&self, place: &mut Place, revision: u64) {
+        let pending = std::mem::take(&mut place.pending);
+        let number = |record: &Record| record.first().map_or(0, |word| word >> TYPE_BITS);
+        for run in pending.chunk_by(|one, next| number(one) == number(next)) {
+            let shard = run.first().and_then(|record| place.shards.get(number(record) as usize));
+            let Some(Some(mirrored)) = shard else { continue };
+            // Many are applied in pieces: readers wait for the lock.
+            let mut pieces = run.chunks(PIECE).peekable();
+            while let Some(piece) = pieces.next() {
+                let reached = pieces.peek().is_none().then_some(revision);
+                mirrored.apply(&self.region, piece, reached);
             }
-            return;
         }
-        let Some(Some(Mirrored { shard, .. })) = place.shards.get(number) else { return };
-        match (kind, block) {
-            (PUT | DELETE, Some(block)) => shard.mirror(kind == DELETE, block),
-            (LOAD, Some(block)) => shard.load_block(block),
-            (DISCARD, Some(key)) => shard.transact(|shard| shard.discard(&String::from_utf8_lossy(&key))),
-            (FORGET, _) => shard.transact(|shard| shard.forget(revision)),
-            _ => {}
-        }
+        self.view.skip(revision);
     }
 }
 
+/// A change of a shard, ready to be applied.
+enum Told {
+    Put(Arc<Version>),
+    Deleted(Arc<Version>),
+    Loaded(Arc<Version>),
+    Discarded(String),
+    Forgotten(u64),
+}
+
 impl Mirrored {
+    fn new(shard: Arc<Shard>) -> Self {
+        let beside = shard.state.lock().ring.beside();
+        Self { shard, beside, begun: 0 }
+    }
+
+    /// Apply records of the shard; with a revision it is at that one.
+    fn apply(&self, region: &Arc<Region>, records: &[Record], reached: Option<u64>) {
+        // What versions are made of is read without the lock.
+        let told: Vec<Told> = records.iter().filter_map(|record| self.read(region, *record)).collect();
+        self.shard.transact(|shard| {
+            for told in told {
+                match told {
+                    Told::Put(version) => shard.mirror_put(version),
+                    Told::Deleted(version) => shard.mirror_deletion(version),
+                    Told::Loaded(version) => shard.mirror_load(version),
+                    Told::Discarded(key) => shard.discard(&key),
+                    Told::Forgotten(revision) => shard.forget(revision),
+                }
+            }
+            if let Some(revision) = reached {
+                shard.raise(revision);
+            }
+        });
+    }
+
+    fn read(&self, region: &Arc<Region>, [word, revision, at, _]: Record) -> Option<Told> {
+        let kind = word & TYPE_MASK;
+        if kind == FORGET {
+            return Some(Told::Forgotten(revision));
+        }
+        if matches!(kind, PUT | DELETE) && revision <= self.begun {
+            // The worker began with it, and has a value of the block. One that it began without, since the history had
+            // dropped it, stays lent until the process ends.
+            return None;
+        }
+        let block = Block::at(region, at);
+        if kind == DISCARD {
+            return Some(Told::Discarded(String::from_utf8_lossy(&block).into_owned()));
+        }
+        let history = (kind != LOAD).then(|| Arc::clone(&self.beside));
+        let version = Arc::new(Version::of_block(block, history).ok()?);
+        Some(match kind {
+            PUT => Told::Put(version),
+            DELETE => Told::Deleted(version),
+            _ => Told::Loaded(version),
+        })
+    }
+
     /// Take an entry of what a worker begins with.
     fn begin(&mut self, region: &Arc<Region>, entry: Entry, versions: &mut Versions) {
         let [kind, _, first, second, at] = entry;
@@ -160,6 +232,31 @@ impl Mirrored {
 }
 
 impl Transaction<'_> {
+    /// Put a version without an event.
+    fn mirror_load(&mut self, version: Arc<Version>) {
+        match self.get(version.key()) {
+            Some(present) if present.has_block_of(&version) => keep_lent(version),
+            Some(present) if present.revision() >= version.revision() => {}
+            _ => drop(self.keep(version)),
+        }
+    }
+
+    /// Apply the event of a version, unless the shard has a later one.
+    fn mirror_put(&mut self, version: Arc<Version>) {
+        match self.get(version.key()) {
+            Some(present) if present.has_block_of(&version) => keep_lent(version),
+            Some(present) if present.revision() >= version.revision() => {}
+            _ => drop(self.put_version(version)),
+        }
+    }
+
+    /// Apply the event of a deletion.
+    fn mirror_deletion(&mut self, version: Arc<Version>) {
+        if self.get(version.key()).is_some_and(|present| present.revision() < version.revision()) {
+            self.take_out_version(version);
+        }
+    }
+
     /// Add an event to the history that the tree has already.
     fn remember(&mut self, deletes: bool, current: Arc<Version>, previous: Option<Arc<Version>>, at: Duration) {
         let kind = match previous {
@@ -169,6 +266,13 @@ impl Transaction<'_> {
         };
         current.count_in(&self.state.ring.beside());
         self.state.ring.push(current.revision(), kind, current, previous, at);
+    }
+}
+
+/// End a second value of a block.
+fn keep_lent(version: Arc<Version>) {
+    if let Some(version) = Arc::into_inner(version) {
+        version.keep_lent();
     }
 }
 
@@ -192,177 +296,7 @@ impl Shard {
         }
         tree.each(|version| list.add([LOAD, number, list.lend(version), 0, 0]));
     }
-
-    /// Put the version of a block without an event.
-    fn load_block(&self, block: Block) {
-        self.transact(|shard| {
-            let Ok(version) = Version::of_block(block, None) else { return };
-            match shard.get(version.key()) {
-                Some(present) if present.has_block_of(&version) => version.keep_lent(),
-                Some(present) if present.revision() >= version.revision() => {}
-                _ => drop(shard.keep(Arc::new(version))),
-            }
-        });
-    }
-
-    /// Apply the event of a version, unless the shard began with a later one.
-    fn mirror(&self, deletes: bool, block: Block) {
-        self.transact(|shard| {
-            let Ok(version) = Version::of_block(block, Some(shard.state.ring.beside())) else { return };
-            let version = Arc::new(version);
-            match shard.get(version.key()) {
-                Some(present) if present.has_block_of(&version) => {
-                    if let Some(version) = Arc::into_inner(version) {
-                        version.keep_lent();
-                    }
-                }
-                Some(present) if present.revision() >= version.revision() => {}
-                Some(_) if deletes => shard.take_out_version(version),
-                None if deletes => {}
-                _ => drop(shard.put_version(version)),
-            }
-        });
-    }
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, reason = "they count what they made")]
-mod tests {
-    use super::*;
-    use crate::view::testing::draft;
-    use crate::{Limits, Local, WatchStart};
-
-    fn view() -> Arc<View> {
-        Arc::new(View::new(Limits::default(), None, Arc::default()))
-    }
-
-    struct Owner {
-        region: Arc<Region>,
-        view: Arc<View>,
-        log: Local,
-    }
-
-    impl Owner {
-        fn new() -> Self {
-            let region = Arc::new(Region::create().expect("there is memory"));
-            let view = view();
-            view.publish(&region);
-            let log = Local::open(&view, 100);
-            Self { region, view, log }
-        }
-
-        fn worker(&self, slot: usize) -> Mirror {
-            let region = Arc::new(Region::open(self.region.fileno(), slot).expect("it is the same"));
-            Mirror::load(&region, &view(), &self.view.attach(slot))
-        }
-
-        fn put(&self, shard: &str, key: &str, app: &str) {
-            let shard = self.view.shard(shard);
-            let made = match shard.get(key).map(|version| version.revision()) {
-                None => self.log.create(&shard, key, draft(app, "up")),
-                Some(at) => self.log.update(&shard, key, at, draft(app, "up")),
-            };
-            made.expect("it is written");
-        }
-
-        fn remove(&self, shard: &str, key: &str) {
-            let shard = self.view.shard(shard);
-            let at = shard.get(key).expect("it is there").revision();
-            self.log.delete(&shard, key, at).expect("it is removed");
-        }
-    }
-
-    fn contents(view: &View) -> Vec<(String, String, u64, Vec<u8>)> {
-        let mut out = Vec::new();
-        for (name, tree) in view.checkpoint().resources() {
-            tree.each(|v| out.push((name.to_owned(), v.key().to_string(), v.revision(), v.json().to_vec())));
-        }
-        out
-    }
-
-    #[test]
-    fn workers_have_what_the_owner_has() {
-        let owner = Owner::new();
-        owner.put("pods", "a/m", "x");
-        owner.put("nodes", "n", "x");
-        let first = owner.worker(1);
-        owner.put("pods", "a/m", "y");
-        owner.put("services", "a/s", "x");
-        owner.remove("nodes", "n");
-        let second = owner.worker(2);
-        owner.put("services", "a/t", "x");
-        assert!(!first.is_current());
-        for worker in [&first, &second] {
-            while worker.apply(1).expect("the ring is larger") > 0 {}
-            assert!(worker.is_current());
-            assert_eq!(contents(worker.view()), contents(&owner.view));
-        }
-        assert_eq!(first.view().shard("services").snapshot_at(104).expect("it is kept").tree.len(), 1);
-    }
-
-    #[test]
-    fn workers_begin_with_the_history() {
-        let owner = Owner::new();
-        owner.put("pods", "a/m", "x");
-        owner.put("pods", "a/m", "y");
-        owner.remove("pods", "a/m");
-        owner.put("pods", "a/n", "x");
-        let worker = owner.worker(1);
-        owner.put("pods", "a/n", "y");
-        worker.apply(usize::MAX).expect("the ring is larger");
-        let events = |view: &View| {
-            let shard = view.shard("pods");
-            let id = shard.watch(Arc::default(), WatchStart::After(101), 7).expect("it is kept");
-            let mut out = Vec::new();
-            shard.drain(id, |frame| {
-                out.push((frame.kind, frame.version.json().to_vec()));
-                true
-            });
-            out
-        };
-        assert_eq!(events(worker.view()), events(&owner.view));
-        assert_eq!(events(worker.view()).len(), 4);
-        assert_eq!(worker.view().shard("pods").snapshot_at(102).expect("it is kept").tree.len(), 1);
-    }
-
-    /// What is told after the place of the first record, and is in the snapshot as well, has one block.
-    #[test]
-    fn what_a_worker_is_told_twice_it_has_once() {
-        let owner = Owner::new();
-        owner.put("pods", "a/m", "x");
-        let region = Arc::new(Region::open(owner.region.fileno(), 1).expect("it is the same"));
-        let first = owner.view.attach(1);
-        owner.put("pods", "a/m", "y");
-        owner.put("pods", "a/n", "y");
-        // As if the snapshot had been taken after the writes.
-        let start = Attachment { cursor: first.cursor, ..owner.view.attach(1) };
-        let worker = Mirror::load(&region, &view(), &start);
-        worker.apply(usize::MAX).expect("the ring is larger");
-        (0..50).for_each(|number| owner.put("pods", &format!("b/{number}"), "z"));
-        worker.apply(usize::MAX).expect("the ring is larger");
-        assert_eq!(contents(worker.view()), contents(&owner.view));
-    }
-
-    #[test]
-    fn blocks_are_free_when_nobody_has_them() {
-        let owner = Owner::new();
-        let worker = owner.worker(1);
-        for number in 0..100 {
-            owner.put("pods", &format!("a/{number}"), "x");
-        }
-        for number in 0..100 {
-            owner.remove("pods", &format!("a/{number}"));
-        }
-        worker.apply(usize::MAX).expect("the ring is larger");
-        owner.view.compact();
-        worker.apply(usize::MAX).expect("the ring is larger");
-        assert_eq!(owner.view.shared_size().0, 0, "{:?}", owner.view.shared_size());
-        owner.put("pods", "a/m", "x");
-        worker.apply(usize::MAX).expect("the ring is larger");
-        owner.remove("pods", "a/m");
-        owner.view.compact();
-        assert_ne!(owner.view.shared_size().0, 0, "the worker has not looked");
-        owner.view.detach(1);
-        assert_eq!(owner.view.shared_size().0, 0, "it has ended");
-    }
-}
+mod tests;

@@ -141,6 +141,7 @@ impl View {
             shard.compact();
         }
         self.forget_before_now();
+        self.publish_present();
     }
 
     /// Report whether any watcher was woken since the last call of `take_woken`.

@@ -103,7 +103,7 @@ impl Publisher {
     pub(crate) fn progress(&self, revision: u64) {
         let feed = self.feed.lock();
         let region = self.heap.region();
-        if region.attached() != 0 {
+        if region.readers() != 0 {
             region.append([PROGRESS, revision, 0, 0]);
         }
         region.raise(revision);
@@ -117,7 +117,7 @@ impl Publisher {
         let next = numbers.len() as u64;
         *numbers.entry(Arc::clone(shard)).or_insert_with(|| {
             let region = self.heap.region();
-            let readers = region.attached();
+            let readers = region.readers();
             if readers != 0 {
                 region.append(self.text(NAME | next << TYPE_BITS, shard, readers));
             }
@@ -129,7 +129,7 @@ impl Publisher {
         let mut numbers = self.feed.lock();
         let region = self.heap.region();
         // Whoever attaches later has the state with this change.
-        let readers = region.attached();
+        let readers = region.readers();
         if readers == 0 {
             return;
         }
@@ -176,11 +176,7 @@ impl View {
             shard.tell_all(number, &mut list);
         }
         list.flush();
-        {
-            // Readers take revisions without an event. No commit may have taken one that is not told of yet.
-            let _order = publisher.order();
-            publisher.progress(self.reached_revision());
-        }
+        self.publish_present();
         let numbers = publisher.feed.lock();
         let mut names = vec![String::new(); numbers.len()];
         for (name, number) in numbers.iter() {
@@ -190,6 +186,16 @@ impl View {
         }
         let running = u64::try_from(self.running().as_nanos()).unwrap_or(u64::MAX);
         Attachment { cursor: cursor.number(), base: self.begin_of_new(), running, names, lists: list.places }
+    }
+
+    /// Tell other processes that everything up to the present revision was told: readers take revisions without an
+    /// event, and ends of history have none.
+    pub(crate) fn publish_present(&self) {
+        if let Some(publisher) = self.shared.publisher.get() {
+            // No commit may have taken a revision that is not told of yet.
+            let _order = publisher.order();
+            publisher.progress(self.reached_revision());
+        }
     }
 
     /// Stop telling the process of a slot, which has ended, and take back everything that it used.

@@ -200,6 +200,11 @@ impl Transaction<'_> {
         }
     }
 
+    /// Record that everything up to a revision is applied.
+    pub(crate) fn raise(&self, revision: u64) {
+        self.reach.raise(revision);
+    }
+
     /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         self.state.tree.get(key)

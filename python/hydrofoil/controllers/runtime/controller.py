@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.runtime.client import Client, LeftAlone
 from hydrofoil.controllers.runtime.informer import Handler, Informer, Subscription
-from hydrofoil.controllers.runtime.lister import Change, Lister
+from hydrofoil.controllers.runtime.lister import Change, Lister, T
 from hydrofoil.controllers.runtime.queue import NORMAL, WorkQueue
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.errors import FAULTS, ApiError
@@ -25,7 +25,6 @@ from hydrofoil.watch.queue import Key
 
 LOG = logging.getLogger("hydrofoil")
 CONFLICT = 409
-T = TypeVar("T")
 Watch = tuple[Resource, Handler]
 
 

@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from msgspec.json import Decoder
 
 from hydrofoil.controllers.runtime.index import Key
 from hydrofoil.engine import Stored
 
-T = TypeVar("T")
+
+class HasVersion(Protocol):
+    """The metadata of an object, as far as a lister reads it."""
+
+    @property
+    def resource_version(self) -> str:
+        """Return the version of the object."""
+
+
+class Value(Protocol):
+    """An object as a value.
+
+    A type may have a static method `reader`, which returns what decodes its objects in place of msgspec.
+    """
+
+    @property
+    def metadata(self) -> HasVersion:
+        """Return the metadata."""
+
+
+T = TypeVar("T", bound=Value)
 Change = Callable[[T | None, T | None], None]
 """Take the values of an object before and after a change: None before it exists, and after it has gone."""
 Keys = Callable[[T], Iterable[str]]
@@ -60,10 +80,10 @@ class Lister(Generic[T]):
     """
 
     def __init__(self, kind: type[T]) -> None:
-        self._decode = Decoder(kind).decode
+        make: Callable[[], Callable[[bytes], T]] | None = getattr(kind, "reader", None)
+        self._decode = Decoder(kind).decode if make is None else make()
         self.values: dict[Key, T] = {}
         """The values by namespace and name."""
-        self._revisions: dict[Key, int] = {}
         self._old: Stored | None = None
         self._new: Stored | None = None
         """The latest change, for the handlers that are called with it next."""
@@ -92,9 +112,9 @@ class Lister(Generic[T]):
 
     def value(self, stored: Stored) -> T:
         """Return the value of an object: the present one, the one before it, or one that a late handler asks for."""
-        place = stored.namespace, stored.name
-        if self._revisions.get(place) == stored.revision:
-            return self.values[place]
+        present = self.values.get((stored.namespace, stored.name))
+        if present is not None and present.metadata.resource_version == str(stored.revision):
+            return present
         if self._old is stored and (before := self._pair[0]) is not None:
             return before
         return self._decode(stored.json)
@@ -108,10 +128,8 @@ class Lister(Generic[T]):
         if new is None:
             after = None
             self.values.pop(place, None)
-            self._revisions.pop(place, None)
         else:
             after = self.values[place] = self._decode(new.json)
-            self._revisions[place] = new.revision
         # Without a value of the version before, a handler decodes it: it may be another object of the name.
         self._old, self._new = (old, new) if (old is None) == (before is None) else (None, None)
         self._pair = before, after

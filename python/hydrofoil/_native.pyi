@@ -436,6 +436,17 @@ class Draft:
     ) -> Step[PrepareResult]:
         """Return the step that prepares an object as its strategy does, and validates it."""
 
+    def revise(
+        self, clock: Clock, old: Stored, manager: str, subresource: str, validates: bool
+    ) -> tuple[ReadResult, PrepareResult]:
+        """Do all steps of an update of a built-in kind but its admission and its commit."""
+
+    def replicate(self, clock: Clock, name: str, uid: str) -> tuple[Draft, PrepareResult]:
+        """Return a copy of a new object, which has been admitted, under a name of its own and prepared."""
+
+    def merge_status(self, report: bytes) -> None:
+        """Set the members of a report in the status; conditions are replaced by those of the same types."""
+
     def dedup_owners(self) -> list[str]: ...
     def validate(self, old: Stored | None = None, subresource: str = "") -> list[tuple[str, str, str]]: ...
     def cluster_ip_causes(self, old: Stored | None = None) -> list[tuple[str, str, str]]: ...

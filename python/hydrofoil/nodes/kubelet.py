@@ -22,7 +22,7 @@ from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
 from hydrofoil.nodes.marks import DEAD, exit_code, mark, read_seconds
 from hydrofoil.nodes.node_status import report_node
-from hydrofoil.nodes.pod_status import Report, merge
+from hydrofoil.nodes.pod_status import Report
 from hydrofoil.nodes.stagger import Stagger
 from hydrofoil.request import User
 
@@ -150,12 +150,10 @@ class Kubelet(Controller):
             # The node controller may have given it up; otherwise nothing changes.
             return
         report = report_node(node, f"{self._prefixes[name]}.254", self._version, self.registry.clock.text())
-
-        def change(draft: Draft) -> None:
-            present = orjson.loads(draft.get(["status"]) or b"{}")
-            draft.set(["status"], orjson.dumps(merge(present, report)))
-
-        await self.client.update(self.resource("", "nodes"), "", name, change, subresource="status")
+        text = orjson.dumps(report)
+        await self.client.update(
+            self.resource("", "nodes"), "", name, lambda draft: draft.merge_status(text), subresource="status"
+        )
 
     async def _make_node(self, name: str) -> None:
         labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
@@ -291,12 +289,12 @@ class Kubelet(Controller):
         if process.reported == said:
             return
         process.reported = said
+        text = orjson.dumps(report)
 
         def change(draft: Draft) -> None:
             if draft.uid != meta.uid:
                 raise errors.conflict("", "pods", meta.name, "another pod has its name")
-            present = orjson.loads(draft.get(["status"]) or b"{}")
-            draft.set(["status"], orjson.dumps(merge(present, report)))
+            draft.merge_status(text)
 
         try:
             await self.client.update(self.resource("", "pods"), meta.namespace, meta.name, change, subresource="status")

@@ -16,7 +16,7 @@ def unready_words(pod: Pod) -> str:
 
 
 class Report:
-    """One status of a pod at a moment: every method returns the members of a status to be merged into it."""
+    """One status of a pod at a moment: every method returns the members that `Draft.merge_status` sets."""
 
     def __init__(self, pod: Pod, now: str, host_ip: str, pod_ip: str) -> None:
         """`now` is the present time as objects have it."""
@@ -142,10 +142,3 @@ class Report:
         if ran:
             status["containerID"] = RUNTIME + self.pod.metadata.uid
         return status
-
-
-def merge(present: Object, report: Object) -> Object:
-    """Return a status with the members of a report; conditions of other types stay, in their places."""
-    conditions = {c["type"]: c for c in present.get("conditions") or ()}
-    conditions.update((c["type"], c) for c in report["conditions"])
-    return {**present, **report, "conditions": list(conditions.values())}

@@ -15,8 +15,8 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.pool import run
 from hydrofoil.registry import names
-from hydrofoil.registry.deletion import Deletion
 from hydrofoil.registry.fresh import rechecked
+from hydrofoil.registry.immediate import Immediate
 from hydrofoil.registry.object_locks import ObjectLocks
 from hydrofoil.registry.outcome import Made, outcome
 from hydrofoil.registry.outlines import Outlines
@@ -34,8 +34,8 @@ Change = Callable[[Stored], Awaitable[Draft] | Draft]
 """Return the object to write, from the present version."""
 
 
-class Registry(Deletion):
-    """Create and update objects of every kind; their deletion is in its base."""
+class Registry(Immediate):
+    """Create and update objects of every kind; their deletion, and writes that wait for nobody, are in its bases."""
 
     def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
         super().__init__(catalog, storage, clock)

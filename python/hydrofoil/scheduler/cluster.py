@@ -8,7 +8,7 @@ from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim, StorageClass
 from hydrofoil.controllers.runtime.lister import Lister
-from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, read_pod
+from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, PodInfos
 
 
 class Cluster:
@@ -34,6 +34,7 @@ class Cluster:
         self._nominations: dict[str, str] = {}
         self.with_terms: dict[str, None] = {}
         """The nodes with pods that have terms of affinity."""
+        self.infos = PodInfos()
         self.claims: Lister[PersistentVolumeClaim] | None = None
         self.volumes: Lister[PersistentVolume] | None = None
         self.classes: Lister[StorageClass] | None = None
@@ -70,7 +71,7 @@ class Cluster:
 
     def put_pod(self, pod: Pod) -> None:
         """Take the present state of a pod that is bound."""
-        self.assume(read_pod(pod), pod.spec.node_name)
+        self.assume(self.infos.read(pod), pod.spec.node_name)
 
     def assume(self, info: PodInfo, node: str) -> None:
         """Count a pod on a node."""

@@ -28,7 +28,7 @@ from hydrofoil.registry.write import Write
 from hydrofoil.request import User
 from hydrofoil.scheduler.attempt import Attempts, Failure, Place
 from hydrofoil.scheduler.cluster import Cluster
-from hydrofoil.scheduler.node_info import PodInfo, read_pod
+from hydrofoil.scheduler.node_info import PodInfo
 from hydrofoil.scheduler.preemption import (
     BY_SCHEDULER,
     HELPLESS,
@@ -183,7 +183,7 @@ class Scheduler(Controller):
         pod = self.lister("", "pods", Pod).get(namespace, name)
         if pod is None or not self._is_mine(pod) or self.cluster.holds(pod.metadata.uid):
             return True
-        info = read_pod(pod)
+        info = self.cluster.infos.read(pod)
         self.client.check(self.registry.find("", "pods", namespace, name), namespace)
         place = self._attempts.place(info)
         try:
@@ -238,8 +238,10 @@ class Scheduler(Controller):
             return draft
 
         write = Write(subresource="binding", patch=True, validates=False, user=self.user)
+        pods = self.resource("", "pods")
         try:
-            await self.registry.update(self.resource("", "pods"), meta.namespace, meta.name, change, write)
+            if self.registry.update_at_once(pods, meta.namespace, meta.name, change, write) is None:
+                await self.registry.update(pods, meta.namespace, meta.name, change, write)
         except BaseException:
             self.cluster.forget(meta.uid)
             raise

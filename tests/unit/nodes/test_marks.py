@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydrofoil.nodes.marks import exit_code, read_seconds
-from hydrofoil.nodes.pod_status import Report, merge
+from hydrofoil.nodes.pod_status import Report
 from tests.unit.values import pod
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -59,15 +59,6 @@ def test_a_readiness_gate_holds_a_pod_back() -> None:
         'the status of pod readiness gate "example.com/a" is not "True", but False; '
         'corresponding condition of pod readiness gate "example.com/b" does not exist.'
     )
-
-
-def test_conditions_of_others_stay_where_they_are() -> None:
-    present = {"conditions": [{"type": "Ready", "status": "False"}, {"type": "DisruptionTarget", "status": "True"}]}
-    report = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    assert merge(present, report) == {
-        "phase": "Running",
-        "conditions": [{"type": "Ready", "status": "True"}, {"type": "DisruptionTarget", "status": "True"}],
-    }
 
 
 def test_a_time_of_transition_is_kept_while_the_status_is() -> None:

@@ -11,6 +11,7 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.runtime.fields import metadata
 from hydrofoil.engine import ConversionError, Draft, Stored
 from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.replicas import Replicas
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 
@@ -81,6 +82,15 @@ class Client:
         write = self._write(resource, namespace, manager=self._manager)
         return await self._registry.create(resource, namespace, draft, write)
 
+    def replicas(self, resource: Resource, namespace: str, body: bytes) -> Replicas:
+        """Return what creates many objects of one JSON under generated names."""
+
+        def make() -> Write:
+            self.check(None, namespace)
+            return self._write(resource, namespace, manager=self._manager)
+
+        return Replicas(self._registry, resource, namespace, body, make)
+
     async def update(
         self,
         resource: Resource,
@@ -105,8 +115,15 @@ class Client:
                 draft.set(["metadata", "resourceVersion"], orjson.dumps(version))
             return draft
 
+        return await self._apply(resource, namespace, name, apply, subresource)
+
+    async def _apply(
+        self, resource: Resource, namespace: str, name: str, change: Callable[[Stored], Draft], subresource: str
+    ) -> Stored:
+        """Write what a change makes of the present object; most writes are done at once."""
         write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
-        return await self._registry.update(resource, namespace, name, apply, write)
+        stored = self._registry.update_at_once(resource, namespace, name, change, write)
+        return await self._registry.update(resource, namespace, name, change, write) if stored is None else stored
 
     async def update_status(
         self, resource: Resource, namespace: str, name: str, status: Object, *, version: str = ""
@@ -139,8 +156,7 @@ class Client:
             self.check(old, namespace)
             return old.patch(resource.native, kind, data)[0]
 
-        write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
-        return await self._registry.update(resource, namespace, name, apply, write)
+        return await self._apply(resource, namespace, name, apply, subresource)
 
     async def delete(
         self,

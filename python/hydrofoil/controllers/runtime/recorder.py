@@ -121,7 +121,8 @@ class EventRecorder:
 
         write = self._writes.write(events, namespace, name, manager=MANAGER, user=self._user)
         try:
-            await self._registry.update(events, namespace, name, change, write)
+            if self._registry.update_at_once(events, namespace, name, change, write) is None:
+                await self._registry.update(events, namespace, name, change, write)
         except ApiError as e:
             if e.code != 404:
                 raise

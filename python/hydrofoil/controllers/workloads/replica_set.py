@@ -266,10 +266,11 @@ class ReplicaController(WorkloadController):
     async def _create(self, owner: Owner, found: AnyReplicaSet, count: int, key: str) -> ApiError | None:
         self._expectations.expect_creations(key, count)
         body = orjson.dumps(pod_from_template(found.spec.template.value(), owner))
+        replicas = self._control.replicas(owner, body)
 
         async def create(_: int) -> None:
             try:
-                await self._control.create(owner, body)
+                await self._control.create(owner, replicas)
             except ApiError as e:
                 # Any further one would fail, and the set itself goes soon.
                 if not is_namespace_terminating(e):

@@ -2,6 +2,7 @@
 
 mod admit;
 mod apply;
+mod at_once;
 mod change;
 mod conversions;
 mod draft;

@@ -38,11 +38,10 @@ class Registry(Immediate):
     """Create and update objects of every kind; their deletion, and writes that wait for nobody, are in its bases."""
 
     def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
-        super().__init__(catalog, storage, clock)
+        super().__init__(catalog, storage, clock, chance)
         self.activity.progress = lambda: storage.revision
         # A seed repeats what happens: what has failed is repeated by the state, and not by the machine's time.
         self.activity.is_ordered = chance.seeded
-        self.chance = chance
         self.outlines = Outlines()
         self.locks = ObjectLocks()
         """The locks of objects that writes off the loop change."""

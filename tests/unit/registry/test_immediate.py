@@ -182,3 +182,31 @@ async def test_a_replica_that_may_be_too_large_goes_the_other_way(registry: Regi
     await many.create()
     await asyncio.sleep(0)
     assert len(admitted) == 2
+
+
+async def test_a_creation_is_the_same_as_one_that_may_wait(registry: Registry) -> None:
+    body = {"metadata": {"name": "one", "labels": {"a": "b"}}, "spec": SPEC}
+    one = registry.create_at_once(PODS, "a", orjson.dumps(body), Write(manager="m"))
+    assert one is not None and one.name == "one"
+    two = await registry.create(
+        PODS, "a", draft(PODS, body | {"metadata": {"name": "two", "labels": {"a": "b"}}}), Write(manager="m")
+    )
+    assert without_version(one) == without_version(two)
+    named = registry.create_at_once(
+        PODS, "a", orjson.dumps({"metadata": {"generateName": "g-"}, "spec": SPEC}), Write()
+    )
+    assert named is not None and named.name.startswith("g-")
+    for bad, code in ((body, 409), ({"metadata": {"name": "three"}, "spec": {}}, 422)):
+        with pytest.raises(ApiError) as caught:
+            registry.create_at_once(PODS, "a", orjson.dumps(bad), Write())
+        assert caught.value.code == code
+
+
+async def test_a_creation_that_may_wait_is_left_to_the_other_way(registry: Registry) -> None:
+    body = orjson.dumps({"metadata": {"name": "one"}, "spec": SPEC})
+    assert registry.create_at_once(PODS, "a", body, Write(sent=1)) is None
+    assert registry.create_at_once(PODS, "a", body, Write(dry_run=True)) is None
+    assert registry.create_at_once(structs.replace(PODS, custom=True), "a", body, Write()) is None
+    versioned = orjson.dumps({"metadata": {"name": "one", "resourceVersion": "7"}, "spec": SPEC})
+    assert registry.create_at_once(PODS, "a", versioned, Write()) is None
+    assert registry.find("", "pods", "a", "one") is None

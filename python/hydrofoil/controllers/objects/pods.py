@@ -15,6 +15,19 @@ from hydrofoil.controllers.objects.times import parse_time
 
 RUNNING, PENDING, SUCCEEDED, FAILED = "Running", "Pending", "Succeeded", "Failed"
 ENDED = (SUCCEEDED, FAILED)
+EXISTENCE, LABELS, SPEC, STATUS, DELETION, ANNOTATIONS = 1, 2, 4, 8, 16, 32
+"""What a change of a pod is about: it came or went, or one of its parts is another; the generation is with the spec."""
+BOUND, VOLUMES, DEVICES = 64, 128, 256
+"""What pods it concerns: those on a node, with volumes, with claims of devices."""
+UNMANAGED, OF_REPLICA_SET, OF_CONTROLLER, OF_STATEFUL_SET, OF_DAEMON_SET, OF_JOB = 512, 1024, 2048, 4096, 8192, 16384
+"""The owner, before or after it: none, and the kinds that have a controller. An owner of another kind has no aspect."""
+KINDS = {
+    "ReplicaSet": OF_REPLICA_SET,
+    "ReplicationController": OF_CONTROLLER,
+    "StatefulSet": OF_STATEFUL_SET,
+    "DaemonSet": OF_DAEMON_SET,
+    "Job": OF_JOB,
+}
 
 
 class Container(Struct, frozen=True, gc=False, rename="camel"):
@@ -128,6 +141,29 @@ class Pod(Struct, frozen=True, gc=False, rename="camel"):
         """Return what decodes pods so that they share what is equal in many of them."""
         return PodReader()
 
+    @staticmethod
+    def aspects(old: Pod | None, new: Pod | None) -> int:
+        """Return what a change is about."""
+        if old is None or new is None:
+            pod = old if new is None else new
+            assert pod is not None
+            return EXISTENCE | LABELS | SPEC | STATUS | DELETION | ANNOTATIONS | _concern(pod)
+        found, before, after = _concern(new), old.metadata, new.metadata
+        if before.owner_references is not after.owner_references:
+            found |= _concern(old)
+        # What is equal is nearly always the same value, which costs less to compare.
+        if before.labels is not after.labels and before.labels != after.labels:
+            found |= LABELS
+        if before.annotations is not after.annotations and before.annotations != after.annotations:
+            found |= ANNOTATIONS
+        if before.deletion_timestamp != after.deletion_timestamp:
+            found |= DELETION
+        if before.generation != after.generation or (old.spec is not new.spec and old.spec != new.spec):
+            found |= SPEC
+        if old.status != new.status:
+            found |= STATUS
+        return found
+
     def condition(self, kind: str) -> Condition | None:
         """Return a condition by its type."""
         return find_condition(self.status.conditions, kind)
@@ -165,6 +201,19 @@ class Pod(Struct, frozen=True, gc=False, rename="camel"):
             return False
         since = ready.last_transition_time
         return not least or (bool(since) and parse_time(since or "") + least <= now)
+
+
+def _concern(pod: Pod) -> int:
+    """Return the aspects that a pod has whatever changes."""
+    owner, spec = pod.metadata.controller, pod.spec
+    found = UNMANAGED if owner is None else KINDS.get(owner.kind, 0)
+    if spec.node_name:
+        found |= BOUND
+    if spec.volumes:
+        found |= VOLUMES
+    if spec.resource_claims:
+        found |= DEVICES
+    return found
 
 
 def controller_of(pod: Pod) -> tuple[str, ...]:

@@ -58,8 +58,8 @@ class Client:
         self._write = write
         self._registry = registry
         self._manager = manager
-        self._seen: tuple[tuple[str, int], bool] | None = None
-        """The uid and version of the namespace that was looked at last, and whether it is left alone."""
+        self._seen: tuple[Stored, bool] | None = None
+        """The namespace that was looked at last, and whether it is left alone."""
 
     def check(self, stored: Stored | None, namespace: str) -> None:
         """Raise LeftAlone if an object, or all in its namespace, are left alone."""
@@ -71,15 +71,19 @@ class Client:
         if found is None:
             return False
         # The same version of a namespace has the same mark: most writes are in one namespace.
-        if self._seen is None or self._seen[0] != (found.uid, found.revision):
-            self._seen = (found.uid, found.revision), has_mark(found)
+        if self._seen is None or self._seen[0].identity != found.identity:
+            self._seen = found, has_mark(found)
         return self._seen[1]
 
     async def create(self, resource: Resource, namespace: str, body: Object | bytes) -> Stored:
         """Create an object from JSON or a value of it."""
         self.check(None, namespace)
-        draft, _ = resource.native.decode(body if isinstance(body, bytes) else orjson.dumps(body), "json")
+        text = body if isinstance(body, bytes) else orjson.dumps(body)
         write = self._write(resource, namespace, manager=self._manager)
+        stored = self._registry.create_at_once(resource, namespace, text, write)
+        if stored is not None:
+            return stored
+        draft, _ = resource.native.decode(text, "json")
         return await self._registry.create(resource, namespace, draft, write)
 
     def replicas(self, resource: Resource, namespace: str, body: bytes) -> Replicas:

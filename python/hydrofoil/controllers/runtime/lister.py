@@ -22,7 +22,8 @@ class HasVersion(Protocol):
 class Value(Protocol):
     """An object as a value.
 
-    A type may have a static method `reader`, which returns what decodes its objects in place of msgspec.
+    A type may have two static methods: `reader` returns what decodes its objects in place of msgspec, and `aspects`
+    what a change from one value to another is about, as a set of bits. Most handlers of pods look at few of these.
     """
 
     @property
@@ -33,6 +34,8 @@ class Value(Protocol):
 T = TypeVar("T", bound=Value)
 Change = Callable[[T | None, T | None], None]
 """Take the values of an object before and after a change: None before it exists, and after it has gone."""
+ALL = -1
+"""All aspects of a change: those of a type without a function `aspects`."""
 Keys = Callable[[T], Iterable[str]]
 """Return what an object is found by. A function of the object alone: it is asked again to remove it."""
 
@@ -82,6 +85,9 @@ class Lister(Generic[T]):
     def __init__(self, kind: type[T]) -> None:
         make: Callable[[], Callable[[bytes], T]] | None = getattr(kind, "reader", None)
         self._decode = Decoder(kind).decode if make is None else make()
+        self._aspects_of: Callable[[T | None, T | None], int] | None = getattr(kind, "aspects", None)
+        self._aspects = ALL
+        """What the latest change is about."""
         self.values: dict[Key, T] = {}
         """The values by namespace and name."""
         self._old: Stored | None = None
@@ -133,16 +139,22 @@ class Lister(Generic[T]):
         # Without a value of the version before, a handler decodes it: it may be another object of the name.
         self._old, self._new = (old, new) if (old is None) == (before is None) else (None, None)
         self._pair = before, after
+        if self._aspects_of is not None:
+            self._aspects = self._aspects_of(before, after)
         for index in self._indices.values():
             index.apply(place, before, after)
 
-    def handler(self, change: Change[T]) -> Callable[[Stored | None, Stored | None], None]:
-        """Return a handler of the informer that gives values to a function."""
+    def handler(self, change: Change[T], aspects: int = ALL) -> Callable[[Stored | None, Stored | None], None]:
+        """Return a handler of the informer that gives values to a function, if the change is about one of the aspects.
+
+        A handler that looks at nothing else does nothing then; so what it has missed is given to it whatever that is.
+        """
 
         def call(old: Stored | None, new: Stored | None) -> None:
             # All handlers of one change are called in a row: its values are at hand.
             if old is self._old and new is self._new:
-                change(*self._pair)
+                if aspects & self._aspects:
+                    change(*self._pair)
             else:
                 change(None if old is None else self.value(old), None if new is None else self.value(new))
 

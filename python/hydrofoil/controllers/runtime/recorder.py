@@ -105,9 +105,11 @@ class EventRecorder:
 
     async def _create(self, events: Resource, event: Event) -> None:
         namespace = event["metadata"]["namespace"]
-        draft, _ = events.native.decode(orjson.dumps(event), "json")
+        body = orjson.dumps(event)
         write = self._writes.write(events, namespace, manager=MANAGER, user=self._user)
-        await self._registry.create(events, namespace, draft, write)
+        if self._registry.create_at_once(events, namespace, body, write) is None:
+            draft, _ = events.native.decode(body, "json")
+            await self._registry.create(events, namespace, draft, write)
 
     async def _count(self, events: Resource, event: Event) -> bool:
         """Write the count, the message and the time of an event; report whether it still exists."""

@@ -13,7 +13,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.adoption import ControllerRefManager, deletion_check, orphan_keys, orphans
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import Pod, controller_of
+from hydrofoil.controllers.objects.pods import KINDS, UNMANAGED, Pod, controller_of
 from hydrofoil.controllers.objects.replica_sets import (
     AnyReplicaSet,
     ReplicaSet,
@@ -72,7 +72,7 @@ class ReplicaController(WorkloadController):
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
             self.watch(self.group, self.plural, self.value_type, self._on_set),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, KINDS[self.kind] | UNMANAGED),
         ]
 
     async def stop(self) -> None:

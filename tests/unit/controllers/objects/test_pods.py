@@ -5,10 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+import pytest
 from msgspec.json import Decoder
 
 from hydrofoil.controllers.objects.memo import Memo
-from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.pods import (
+    ANNOTATIONS,
+    BOUND,
+    DELETION,
+    DEVICES,
+    EXISTENCE,
+    LABELS,
+    OF_JOB,
+    OF_REPLICA_SET,
+    SPEC,
+    STATUS,
+    UNMANAGED,
+    VOLUMES,
+    Pod,
+)
 
 
 def pod(name: str, node: str = "", **more: Any) -> bytes:
@@ -80,3 +95,33 @@ def test_a_full_memo_begins_anew() -> None:
     memo = Memo(make, most=2)
     assert [memo(number) for number in (1, 2, 1, 3, 1)] == [1, 2, 1, 3, 1]
     assert made == [1, 2, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        (None, pod("a"), EXISTENCE | OF_REPLICA_SET | ANNOTATIONS),
+        (pod("a"), None, EXISTENCE | OF_REPLICA_SET | DELETION),
+        (pod("a"), pod("a"), OF_REPLICA_SET),
+        (pod("a"), pod("a", "n"), OF_REPLICA_SET | SPEC | BOUND),
+        (pod("a", "n"), pod("a", "n").replace(b"Running", b"Failed"), OF_REPLICA_SET | STATUS | BOUND),
+        (pod("a"), pod("a").replace(b'"app":"web"', b'"app":"db"'), OF_REPLICA_SET | LABELS),
+        (pod("a"), pod("a").replace(b"ReplicaSet", b"Job"), OF_REPLICA_SET | OF_JOB),
+        (pod("a"), pod("a").replace(b"ReplicaSet", b"Widget"), OF_REPLICA_SET),
+        (pod("a"), pod("a").replace(b'"ownerReferences"', b'"x"'), OF_REPLICA_SET | UNMANAGED),
+        (pod("a"), pod("a").replace(b'"name":"a"', b'"name":"a","deletionTimestamp":"t"'), OF_REPLICA_SET | DELETION),
+        (
+            pod("a"),
+            pod("a").replace(b'"name":"a"', b'"name":"a","annotations":{"k":"v"}'),
+            OF_REPLICA_SET | ANNOTATIONS,
+        ),
+        (pod("a", volumes=[{"name": "v"}]), pod("a", volumes=[{"name": "v"}]), OF_REPLICA_SET | VOLUMES),
+        (pod("a", resourceClaims=[{}]), pod("a", resourceClaims=[{}]), OF_REPLICA_SET | DEVICES),
+    ],
+)
+def test_what_a_change_is_about(old: bytes | None, new: bytes | None, wanted: int) -> None:
+    read = Pod.reader()
+    found = Pod.aspects(None if old is None else read(old), None if new is None else read(new))
+    assert found & wanted == wanted
+    if old is not None and new is not None:
+        assert found == wanted

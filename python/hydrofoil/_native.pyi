@@ -444,6 +444,9 @@ class Draft:
     def replicate(self, clock: Clock, name: str, uid: str) -> tuple[Draft, PrepareResult]:
         """Return a copy of a new object, which has been admitted, under a name of its own and prepared."""
 
+    def assign_node(self, node: str, moment: str) -> tuple[str, str] | None:
+        """Assign a pod to a node; return why not: `deletion`, `gates`, or `node` and its name."""
+
     def merge_status(self, report: bytes) -> None:
         """Set the members of a report in the status; conditions are replaced by those of the same types."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from hydrofoil.controllers.objects.meta import Labels
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
@@ -85,6 +87,14 @@ class Cluster:
             return
         place.add(info)
         self._note(place)
+
+    def refresh(self, pod: Pod) -> None:
+        """Take a later version of a pod that is counted on its node, and differs in nothing that counts."""
+        place = self.nodes.get(pod.spec.node_name)
+        known = None if place is None else place.pods.get(pod.metadata.uid)
+        if place is not None and known is not None:
+            # The former version would be kept for it alone.
+            place.pods[pod.metadata.uid] = structs.replace(known, pod=pod)
 
     def forget(self, uid: str) -> None:
         """Count a pod no more."""

@@ -141,6 +141,7 @@ class Scheduler(Controller):
             is_known = cluster.is_on(meta.uid, new.spec.node_name)
             if old is not None and is_known and not _affects_others(old, new):
                 # It is the pod that was assumed there, as it is known already.
+                cluster.refresh(new)
                 if not old.spec.node_name:
                     self._retry("InterPodAffinity", "PodTopologySpread")
             else:

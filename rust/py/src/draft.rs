@@ -142,6 +142,16 @@ impl Draft {
         Ok((Self(Mutex::new(copy), self.1), prepared.into()))
     }
 
+    /// Assign a pod to a node; return why not: `deletion`, `gates`, or `node` and its name.
+    fn assign_node(&self, node: &str, moment: &str) -> Option<(&'static str, String)> {
+        match self.0.lock().assign_node(node, moment) {
+            Ok(()) => None,
+            Err(write::Hindrance::Deletion) => Some(("deletion", String::new())),
+            Err(write::Hindrance::Gates) => Some(("gates", String::new())),
+            Err(write::Hindrance::Node(name)) => Some(("node", name)),
+        }
+    }
+
     fn merge_status(&self, report: &[u8]) -> Fallible<()> {
         Ok(self.0.lock().merge_status(report)?)
     }

@@ -9,6 +9,11 @@ use std::sync::{Arc, OnceLock};
 use hydrofoil_types::{Fingerprint, SmolStr};
 use parking_lot::Mutex;
 
+mod delta;
+mod past;
+
+use past::Past;
+
 /// An object ready to be committed: encoded, but without a revision.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -33,7 +38,10 @@ pub struct Draft {
 pub struct Version {
     key: Arc<str>,
     revision: u64,
-    json: Box<[u8]>,
+    /// The text; of a version of the past it is made when it is asked for.
+    json: OnceLock<Box<[u8]>>,
+    /// The difference to the next version, in place of the text.
+    past: Option<Box<Past>>,
     rv_at: u32,
     head: u32,
     labels: Box<[(SmolStr, SmolStr)]>,
@@ -90,7 +98,8 @@ impl Version {
         let version = Self {
             key,
             revision,
-            json,
+            json: OnceLock::from(json),
+            past: None,
             rv_at: draft.rv_at as u32,
             head: draft.head as u32,
             labels: draft.labels,
@@ -124,7 +133,8 @@ impl Version {
         Self {
             key: Arc::from(key),
             revision: 0,
-            json: json.into_boxed_slice(),
+            json: OnceLock::from(json.into_boxed_slice()),
+            past: None,
             rv_at: 0,
             head: draft.head as u32,
             labels: draft.labels,
@@ -159,7 +169,7 @@ impl Version {
             json.len() == draft.len() + end - at && json[..at] == draft[..at] && json[end..] == draft[at..]
         };
         at == draft.rv_at
-            && same(&self.json, &draft.json)
+            && same(self.json(), &draft.json)
             && match (self.given_text(), &draft.given) {
                 (None, None) => true,
                 (Some(given), Some(draft)) => same(&given, draft),
@@ -170,10 +180,10 @@ impl Version {
     /// Report whether a draft has the same content, except at offsets of its JSON that `may_differ` allows.
     pub fn same_but(&self, draft: &Draft, mut may_differ: impl FnMut(usize) -> bool) -> bool {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
-        if at != draft.rv_at || self.json.len() != draft.json.len() + end - at || draft.given.is_some() {
+        if at != draft.rv_at || self.json().len() != draft.json.len() + end - at || draft.given.is_some() {
             return false;
         }
-        let own = self.json[..at].iter().chain(&self.json[end..]);
+        let own = self.json()[..at].iter().chain(&self.json()[end..]);
         own.zip(&draft.json).enumerate().all(|(i, (own, new))| own == new || may_differ(i))
     }
 
@@ -184,7 +194,8 @@ impl Version {
         Self {
             key: Arc::clone(&self.key),
             revision,
-            json: splice(&self.json[..at], revision, &self.json[end..]),
+            json: OnceLock::from(splice(&self.json()[..at], revision, &self.json()[end..])),
+            past: None,
             rv_at: self.rv_at,
             head: self.head,
             labels: self.labels.clone(),
@@ -200,10 +211,10 @@ impl Version {
     /// Report whether another version has the same content, except for the revision.
     pub(crate) fn same_state(&self, other: &Self) -> bool {
         // Most differ in their lengths, which are known without their bytes.
-        if self.json.len() - digits(self.revision) != other.json.len() - digits(other.revision) {
+        if self.json().len() - digits(self.revision) != other.json().len() - digits(other.revision) {
             return false;
         }
-        let (own, others) = (self.around(&self.json), other.around(&other.json));
+        let (own, others) = (self.around(self.json()), other.around(other.json()));
         let given = match (self.given_text(), other.given_text()) {
             (None, None) => true,
             (Some(own), Some(others)) => self.around(&own) == other.around(&others),
@@ -233,7 +244,7 @@ impl Version {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
         let without = |json: &[u8]| [&json[..at], &json[end..]].concat();
         Draft {
-            json: without(&self.json),
+            json: without(self.json()),
             given: self.given_text().map(|given| without(&given)),
             rv_at: at,
             head: self.head as usize,
@@ -246,7 +257,7 @@ impl Version {
     /// Read one byte of each cache line of the JSON up to a length, whose sum has no meaning. A reader of many
     /// versions that are anywhere in memory waits once for several of them, if they are touched first.
     pub(crate) fn touch(&self, most: usize) -> usize {
-        let lines = self.json.iter().take(most).step_by(64);
+        let lines = self.json().iter().take(most).step_by(64);
         lines.map(|byte| usize::from(*byte)).sum::<usize>() + self.fields.len() + self.labels.len()
     }
 
@@ -272,7 +283,11 @@ impl Version {
 
     /// Return the whole object as canonical JSON.
     pub fn json(&self) -> &[u8] {
-        &self.json
+        self.json.get_or_init(|| {
+            let text = self.past.as_ref().map(|past| past.text()).unwrap_or_default();
+            self.keeps(text.len(), 0);
+            text
+        })
     }
 
     /// Return the whole object with raw members as given, if different.
@@ -282,7 +297,7 @@ impl Version {
 
     /// Return the object as an item of a typed list: the text after kind and apiVersion, without `{`.
     pub fn item(&self) -> &[u8] {
-        &self.json[self.head as usize..]
+        &self.json()[self.head as usize..]
     }
 
     /// Return the binary encoding, cached after the first call.
@@ -322,7 +337,7 @@ impl Version {
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }
-        let json = (*json != *self.json).then(|| Arc::from(json));
+        let json = (*json != *self.json()).then(|| Arc::from(json));
         others.push(Other { view, json, fields: fields.into() });
         self.keeps(others.iter().map(Other::size).sum(), before);
     }
@@ -369,7 +384,8 @@ impl Version {
         Self {
             key: Arc::clone(&self.key),
             revision: self.revision,
-            json: self.json.clone(),
+            json: OnceLock::from(Box::from(self.json())),
+            past: None,
             rv_at: self.rv_at,
             head: self.head,
             labels: self.labels.clone(),
@@ -394,7 +410,8 @@ impl Version {
 
     /// Return the size of this version in bytes, without cached forms.
     pub fn size(&self) -> usize {
-        self.json.len() + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
+        let text = self.past.as_ref().map_or_else(|| self.json().len(), |past| past.size());
+        text + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
     }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -134,13 +134,25 @@ class GarbageCollector(Controller):
         for owner in present:
             self._dependents[owner].add(uid)
             self._look_at_owner(owner)
-        if owners:
+        if not all(self._is_known(node, owner) for owner in owners):
             self.put("item", uid)
         if node.deleting and (ORPHAN in finalizers or FOREGROUND in finalizers):
             self.put("owner", uid)
         if old is None and uid in self._dependents:
             # Dependents seen before it may refer to it in a namespace where it is not.
             self.put("dependents", uid)
+
+    def _is_known(self, node: Node, owner: Mapping[str, Any]) -> bool:
+        """Report whether an owner is in the graph as a dependent names it. Its end queues all its dependents."""
+        known = self._nodes.get(owner["uid"])
+        return (
+            known is not None
+            and not known.deleting
+            and known.name == owner["name"]
+            and known.resource.kind == owner["kind"]
+            and known.resource.api_version == owner["apiVersion"]
+            and known.namespace in ("", node.namespace)
+        )
 
     def _disown(self, owner: str, uid: str) -> None:
         self._dependents[owner].discard(uid)

@@ -124,10 +124,11 @@ class ReplicaController(WorkloadController):
             if old is None or before is not None or old.metadata.labels != meta.labels:
                 self._offer(new)
             return
-        if (tally := self._tallies.get(after.uid)) is not None:
-            tally.put(new, old)
+        tally = self._tallies.get(after.uid)
+        is_same = tally is not None and not tally.put(new, old) and old is not None and before == after
         found = self._resolve(meta.namespace, after)
-        if found is None:
+        if found is None or (is_same and not found.spec.min_ready_seconds):
+            # Its binding, or a report, changes nothing that is counted.
             return
         key = f"{meta.namespace}/{found.metadata.name}"
         if new.is_deleting:

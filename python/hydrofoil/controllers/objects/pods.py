@@ -137,7 +137,7 @@ class Pod(Struct, frozen=True, gc=False, rename="camel"):
     status: PodStatus = PodStatus()
 
     @staticmethod
-    def reader() -> Callable[[bytes], Pod]:
+    def reader() -> Callable[[bytes, Pod | None], Pod]:
         """Return what decodes pods so that they share what is equal in many of them."""
         return PodReader()
 
@@ -308,15 +308,18 @@ class PodReader:
         self._containers: Memo[tuple[str, bool, int, bytes, bytes], ContainerStatus] = Memo(self._make_container)
         self._specs: Memo[bytes, Memo[str, PodSpec]] = Memo(self._make_specs)
 
-    def __call__(self, text: bytes) -> Pod:
-        """Return the pod of its JSON."""
-        meta, spec, status = structs.astuple(self._parts(text))
-        return Pod(self._metadata(meta), self._spec(spec), self._status(status))
+    def __call__(self, text: bytes, before: Pod | None = None) -> Pod:
+        """Return the pod of its JSON; `before` is an earlier version of the pod, or another pod of its name."""
+        parts = self._parts(text)
+        meta, names = parts.metadata, parts.metadata if before is None else before.metadata
+        if names.uid != meta.uid:
+            names = meta
+        return Pod(self._metadata(meta, names), self._spec(parts.spec), self._status(parts.status))
 
-    def _metadata(self, meta: _Metadata) -> ObjectMeta:
+    def _metadata(self, meta: _Metadata, names: _Metadata | ObjectMeta) -> ObjectMeta:
         return ObjectMeta(
-            meta.name,
-            meta.uid,
+            names.name,
+            names.uid,
             self._texts(meta.namespace),
             meta.resource_version,
             meta.generation,

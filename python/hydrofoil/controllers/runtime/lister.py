@@ -15,6 +15,14 @@ class HasVersion(Protocol):
     """The metadata of an object, as far as a lister reads it."""
 
     @property
+    def namespace(self) -> str:
+        """Return the namespace of the object."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object."""
+
+    @property
     def resource_version(self) -> str:
         """Return the version of the object."""
 
@@ -32,6 +40,8 @@ class Value(Protocol):
 
 
 T = TypeVar("T", bound=Value)
+Reader = Callable[[bytes, T | None], T]
+"""Return the value of an object from its JSON; it may share what is equal with the one before."""
 Change = Callable[[T | None, T | None], None]
 """Take the values of an object before and after a change: None before it exists, and after it has gone."""
 ALL = -1
@@ -83,8 +93,9 @@ class Lister(Generic[T]):
     """
 
     def __init__(self, kind: type[T]) -> None:
-        make: Callable[[], Callable[[bytes], T]] | None = getattr(kind, "reader", None)
-        self._decode = Decoder(kind).decode if make is None else make()
+        make: Callable[[], Reader[T]] | None = getattr(kind, "reader", None)
+        decode = Decoder(kind).decode
+        self._read: Reader[T] = (lambda text, _: decode(text)) if make is None else make()
         self._aspects_of: Callable[[T | None, T | None], int] | None = getattr(kind, "aspects", None)
         self._aspects = ALL
         """What the latest change is about."""
@@ -123,7 +134,7 @@ class Lister(Generic[T]):
             return present
         if self._old is stored and (before := self._pair[0]) is not None:
             return before
-        return self._decode(stored.json)
+        return self._read(stored.json, present)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
         """Apply a change of one object."""
@@ -135,7 +146,10 @@ class Lister(Generic[T]):
             after = None
             self.values.pop(place, None)
         else:
-            after = self.values[place] = self._decode(new.json)
+            after = self._read(new.json, before)
+            # The texts of the value are those of all keys: a pod has a key in several places.
+            place = after.metadata.namespace, after.metadata.name
+            self.values[place] = after
         # Without a value of the version before, a handler decodes it: it may be another object of the name.
         self._old, self._new = (old, new) if (old is None) == (before is None) else (None, None)
         self._pair = before, after

@@ -23,6 +23,7 @@ from hydrofoil.controllers.objects.pods import (
     UNMANAGED,
     VOLUMES,
     Pod,
+    PodReader,
 )
 
 
@@ -57,7 +58,7 @@ def pod(name: str, node: str = "", **more: Any) -> bytes:
 
 
 def test_a_pod_is_read_as_it_is() -> None:
-    whole, read = Decoder(Pod).decode, Pod.reader()
+    whole, read = Decoder(Pod).decode, PodReader()
     volumes = [{"name": "v", "flexVolume": {"driver": "d", "options": {"nodeName": "n"}}}]
     texts = [
         pod("a"),
@@ -74,7 +75,7 @@ def test_a_pod_is_read_as_it_is() -> None:
 
 
 def test_pods_share_what_is_equal() -> None:
-    read = Pod.reader()
+    read = PodReader()
     one, two, other = read(pod("a", "n")), read(pod("b", "n")), read(pod("c", "m"))
     assert one.spec is two.spec
     assert one.spec.containers is other.spec.containers
@@ -120,8 +121,17 @@ def test_a_full_memo_begins_anew() -> None:
     ],
 )
 def test_what_a_change_is_about(old: bytes | None, new: bytes | None, wanted: int) -> None:
-    read = Pod.reader()
+    read = PodReader()
     found = Pod.aspects(None if old is None else read(old), None if new is None else read(new))
     assert found & wanted == wanted
     if old is not None and new is not None:
         assert found == wanted
+
+
+def test_versions_of_a_pod_share_its_names() -> None:
+    read = PodReader()
+    first = read(pod("a"))
+    second = read(pod("a", "n"), first)
+    assert second.metadata.uid is first.metadata.uid and second.metadata.name is first.metadata.name
+    other = read(pod("a").replace(b"u-a", b"u-b"), first)
+    assert other.metadata.uid == "u-b" and other == Decoder(Pod).decode(pod("a").replace(b"u-a", b"u-b"))

@@ -16,7 +16,7 @@ from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim, StorageClass
-from hydrofoil.controllers.runtime.client import Client
+from hydrofoil.controllers.runtime.client import LEAVE_ALONE, Client, LeftAlone
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -185,7 +185,7 @@ class Scheduler(Controller):
         if pod is None or not self._is_mine(pod) or self.cluster.holds(pod.metadata.uid):
             return True
         info = self.cluster.infos.read(pod)
-        self.client.check(self.registry.find("", "pods", namespace, name), namespace)
+        self._check(pod)
         place = self._attempts.place(info)
         try:
             if isinstance(place, Place):
@@ -198,6 +198,12 @@ class Scheduler(Controller):
                 raise
             # Its next event comes, if there is still such a pod.
         return True
+
+    def _check(self, pod: Pod) -> None:
+        """Raise LeftAlone for a pod that is left alone."""
+        if pod.metadata.annotations.get(LEAVE_ALONE) == "true":
+            raise LeftAlone
+        self.client.check(None, pod.metadata.namespace)
 
     def _on_devices(self, _: ResourceClaim | None, new: ResourceClaim | None) -> None:
         """Try pods with claims of devices again."""

@@ -61,7 +61,7 @@ class EventRecorder:
             return
         moment = self._registry.clock.text()
         # Upstream's name has the time, which may stand still here.
-        mark = f"{self._registry.chance.below(1 << 64):016x}"
+        mark = f"{self._registry.chance.bits(64):016x}"
         event: Event = {
             "apiVersion": "v1",
             "kind": "Event",

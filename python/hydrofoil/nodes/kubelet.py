@@ -39,7 +39,7 @@ GONE = (404, 409)
 """The codes of writes that came too late: the object has gone, or is another one."""
 
 
-class Process(Struct):
+class Process(Struct, gc=False):
     """The containers of a pod, as far as they are no part of its status."""
 
     address: str = ""

@@ -268,6 +268,10 @@ class Chance:
         """Return this many random bytes as URL-safe text."""
         return base64.urlsafe_b64encode(self._random.randbytes(count)).rstrip(b"=").decode()
 
+    def bits(self, count: int) -> int:
+        """Return a number of this many random bits."""
+        return self._random.getrandbits(count)
+
     def below(self, count: int) -> int:
         """Return a number from 0 to below `count`."""
         return self._random.randrange(count)

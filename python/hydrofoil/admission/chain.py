@@ -23,11 +23,12 @@ Step = Callable[[Attributes], Awaitable[None] | None]
 class Phase:
     """The steps of one phase, and the names of its plug-ins, those included that are idle."""
 
-    __slots__ = ("admitted", "places", "ran", "steps")
+    __slots__ = ("admitted", "places", "plugins", "ran", "steps")
 
     def __init__(self, plugins: Sequence[Plugin], kind: str, ran: Ran, admitted: Histogram, *, quiet: bool) -> None:
         """`quiet`: leave the plug-ins out that are idle without objects that configure them."""
         called = [(at, plugin) for at, plugin in enumerate(plugins) if not (quiet and plugin.followed)]
+        self.plugins = tuple(plugin for _, plugin in called)
         self.steps: tuple[Step, ...] = tuple(getattr(plugin, kind) for _, plugin in called)
         self.places = [at for at, _ in called]
         """The places of their plug-ins among the names."""
@@ -148,6 +149,19 @@ class Admission(Attributes, kw_only=True):
             return None
         self.operation, self.draft, self.old = operation, draft, old
         return self._ask("validate", phase)
+
+    def is_idle(self, operation: Operation) -> bool:
+        """Report whether no plug-in has anything to do."""
+        mutating, validating = self.chain.phases_of(self.resource, self.subresource, operation)
+        return not mutating.steps and all(plugin.idle() for plugin in validating.plugins)
+
+    def repeats(self, operation: Operation) -> bool:
+        """Report whether every plug-in does the same to the same object again."""
+        phases = self.chain.phases_of(self.resource, self.subresource, operation)
+        # What is configured by objects asks others, as webhooks do.
+        return self.chain.quiet() and all(
+            plugin.repeats or plugin.idle() for phase in phases for plugin in phase.plugins
+        )
 
     def _ask(self, kind: str, phase: Phase) -> Awaitable[None] | None:
         at, begun = 0, stopwatch()

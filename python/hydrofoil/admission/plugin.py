@@ -38,8 +38,11 @@ class Plugin(Protocol):
     followed: Sequence[Followed[Any]] = ()
     """The objects that configure it, if it does nothing without any."""
 
+    repeats: bool = True
+    """Whether it decides the same on the same new object, as long as no other object is written."""
+
     def idle(self) -> bool:
-        """Report whether it has no such objects: then its steps are not called."""
+        """Report whether it has no such objects, and nothing to do: then its steps need not be called."""
         return False
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-import orjson
-
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.graph import Kind, Node, invalid_owner
+from hydrofoil.controllers.graph import Edges, Kind, Node, invalid_owner, parse_edges, read_edges
+from hydrofoil.controllers.objects.memo import Memo
 from hydrofoil.controllers.reach import Reach
 from hydrofoil.controllers.remote_source import Receiver, RemoteSources
 from hydrofoil.controllers.runtime.controller import Controller, Watch
-from hydrofoil.controllers.runtime.fields import Metadata, metadata_json
+from hydrofoil.controllers.runtime.fields import Metadata
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.controllers.runtime.writes import service_account
 from hydrofoil.engine import Stored
@@ -26,8 +25,6 @@ from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
 if TYPE_CHECKING:
     from hydrofoil.controllers.runtime.recorder import EventRecorder
 
-OF_GRAPH = (b'"ownerReferences":', b'"finalizers":', b'"deletionTimestamp":')
-"""Names in the metadata of objects that are more than a name in the graph."""
 Found = Literal["solid", "waiting", "dangling"]
 """The state of an owner for a dependent: existing, waiting for its dependents to be deleted, or missing."""
 
@@ -55,6 +52,8 @@ class GarbageCollector(Controller):
         self._remotes = RemoteSources(remote, self.user, runtime.registry.clock, receiver)
         self._events: EventRecorder | None = None
         """Made with the first event: most servers have none."""
+        self._edges = Memo(parse_edges)
+        self._texts: Memo[str, str] = Memo(str)
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
@@ -98,10 +97,11 @@ class GarbageCollector(Controller):
             assert old is not None
             self._gone(old.uid)
             return
-        text = metadata_json(new)
-        # Most objects have neither owners nor finalizers.
-        metadata = orjson.loads(text) if any(name in text for name in OF_GRAPH) else {}
-        self._observe(resource, new.uid, new.namespace, new.name, metadata)
+        edges, uid = self._edges(new.graph_members()), new.uid
+        known = self._nodes.get(uid)
+        # Most writes leave the graph unchanged.
+        if known is None or known.edges is not edges:
+            self._observe(resource, uid, self._texts(new.namespace), new.name, edges)
 
     def _on_remote(self, resource: Kind, kind: str, metadata: Metadata) -> None:
         """Apply an event of another server."""
@@ -109,7 +109,8 @@ class GarbageCollector(Controller):
         if kind == "DELETED":
             self._gone(uid)
         else:
-            self._observe(resource, uid, str(metadata.get("namespace", "")), str(metadata["name"]), metadata)
+            namespace, name = str(metadata.get("namespace", "")), str(metadata["name"])
+            self._observe(resource, uid, namespace, name, read_edges(metadata))
 
     def _replace(self, resource: Kind, present: set[str]) -> None:
         """Take out the objects of another server that are not among the present ones."""
@@ -117,16 +118,13 @@ class GarbageCollector(Controller):
         for uid in [u for u, node in self._nodes.items() if node.resource.storage == storage and u not in present]:
             self._gone(uid)
 
-    def _observe(self, resource: Kind, uid: str, namespace: str, name: str, metadata: Metadata) -> None:
+    def _observe(self, resource: Kind, uid: str, namespace: str, name: str, edges: Edges) -> None:
         """Bring the graph in step with an object, and queue what that concerns."""
-        owners: Sequence[dict[str, Any]] = metadata.get("ownerReferences") or ()
-        finalizers: Sequence[str] = metadata.get("finalizers") or ()
         old = self._nodes.get(uid)
-        deleting = "deletionTimestamp" in metadata
-        if old is not None and (old.owners, old.finalizers, old.deleting) == (owners, finalizers, deleting):
-            # Most writes leave the graph unchanged.
+        if old is not None and old.edges == edges:
             return
-        node = Node(resource, namespace, name, owners, finalizers, deleting)
+        owners, finalizers = edges.owners, edges.finalizers
+        node = Node(resource, namespace, name, edges)
         self._nodes[uid] = node
         self._absent.pop(uid, None)
         present = {owner["uid"] for owner in owners}
@@ -136,13 +134,25 @@ class GarbageCollector(Controller):
         for owner in present:
             self._dependents[owner].add(uid)
             self._look_at_owner(owner)
-        if owners:
+        if not all(self._is_known(node, owner) for owner in owners):
             self.put("item", uid)
         if node.deleting and (ORPHAN in finalizers or FOREGROUND in finalizers):
             self.put("owner", uid)
         if old is None and uid in self._dependents:
             # Dependents seen before it may refer to it in a namespace where it is not.
             self.put("dependents", uid)
+
+    def _is_known(self, node: Node, owner: Mapping[str, Any]) -> bool:
+        """Report whether an owner is in the graph as a dependent names it. Its end queues all its dependents."""
+        known = self._nodes.get(owner["uid"])
+        return (
+            known is not None
+            and not known.deleting
+            and known.name == owner["name"]
+            and known.resource.kind == owner["kind"]
+            and known.resource.api_version == owner["apiVersion"]
+            and known.namespace in ("", node.namespace)
+        )
 
     def _disown(self, owner: str, uid: str) -> None:
         self._dependents[owner].discard(uid)

@@ -12,6 +12,7 @@ from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING, EventRecorder
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.replicas import Replicas
 
 LONGEST_NAME = 253
 """The most letters of the name of a pod (RFC 1123 subdomain)."""
@@ -48,14 +49,18 @@ class PodControl:
         self._recorder = recorder
         self._pods = pods
 
-    async def create(self, owner: Owner, pod: dict[str, Any] | bytes) -> Stored:
-        """Create a pod, from its JSON or the value of it, and return it. Raise ApiError.
+    def replicas(self, owner: Owner, pod: bytes) -> Replicas:
+        """Return what creates many pods of one JSON, under generated names."""
+        return self._client.replicas(self._pods, owner.metadata.namespace, pod)
 
-        The JSON of many pods that differ in their generated names only is encoded once by the caller.
-        """
+    async def create(self, owner: Owner, pod: dict[str, Any] | bytes | Replicas) -> Stored:
+        """Create a pod, from its JSON or the value of it, or as the next replica; return it. Raise ApiError."""
         namespace = owner.metadata.namespace
         try:
-            stored = await self._client.create(self._pods, namespace, pod)
+            if isinstance(pod, Replicas):
+                stored = await pod.create()
+            else:
+                stored = await self._client.create(self._pods, namespace, pod)
         except ApiError as e:
             if not is_namespace_terminating(e):
                 self._recorder.record(owner.about, WARNING, FAILED_CREATE, f"Error creating: {e.message}")

@@ -12,7 +12,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.clock import Timer
 from hydrofoil.controllers.objects.nodes import Node
-from hydrofoil.controllers.objects.pods import Pod, node_of
+from hydrofoil.controllers.objects.pods import BOUND, Pod, node_of
 from hydrofoil.controllers.objects.times import format_micro_time, parse_time
 from hydrofoil.controllers.runtime.client import Client
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
@@ -22,7 +22,7 @@ from hydrofoil.engine import Draft
 from hydrofoil.errors import ApiError
 from hydrofoil.nodes.marks import DEAD, exit_code, mark, read_seconds
 from hydrofoil.nodes.node_status import report_node
-from hydrofoil.nodes.pod_status import Report, merge
+from hydrofoil.nodes.pod_status import FirstReports, Report
 from hydrofoil.nodes.stagger import Stagger
 from hydrofoil.request import User
 
@@ -39,7 +39,7 @@ GONE = (404, 409)
 """The codes of writes that came too late: the object has gone, or is another one."""
 
 
-class Process(Struct):
+class Process(Struct, gc=False):
     """The containers of a pod, as far as they are no part of its status."""
 
     address: str = ""
@@ -77,6 +77,7 @@ class Kubelet(Controller):
         """The uid of the pod that has an address."""
         self._numbers = count(1)
         self._stagger = Stagger(self.registry.clock)
+        self._first = FirstReports()
         self._timer: Timer | None = None
 
     @classmethod
@@ -85,7 +86,7 @@ class Kubelet(Controller):
         return all_served(catalog, ("", "nodes"), ("", "pods"), ("coordination.k8s.io", "leases"))
 
     def watches(self) -> list[ValueWatch[Any]]:
-        return [self.watch("", "nodes", Node, self._on_node), self.watch("", "pods", Pod, self._on_pod)]
+        return [self.watch("", "nodes", Node, self._on_node), self.watch("", "pods", Pod, self._on_pod, BOUND)]
 
     def start(self) -> None:
         super().start()
@@ -150,12 +151,10 @@ class Kubelet(Controller):
             # The node controller may have given it up; otherwise nothing changes.
             return
         report = report_node(node, f"{self._prefixes[name]}.254", self._version, self.registry.clock.text())
-
-        def change(draft: Draft) -> None:
-            present = orjson.loads(draft.get(["status"]) or b"{}")
-            draft.set(["status"], orjson.dumps(merge(present, report)))
-
-        await self.client.update(self.resource("", "nodes"), "", name, change, subresource="status")
+        text = orjson.dumps(report)
+        await self.client.update(
+            self.resource("", "nodes"), "", name, lambda draft: draft.merge_status(text), subresource="status"
+        )
 
     async def _make_node(self, name: str) -> None:
         labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
@@ -232,15 +231,17 @@ class Kubelet(Controller):
             await self._run_pod(pod)
 
     def _report_of(self, pod: Pod, process: Process) -> Report:
-        host = self._prefixes[pod.spec.node_name] + ".254"
-        return Report(pod, self.registry.clock.text(), host, process.address)
+        return Report(pod, self.registry.clock.text(), self._host_of(pod), process.address)
+
+    def _host_of(self, pod: Pod) -> str:
+        """Return the address of the node of a pod."""
+        return self._prefixes[pod.spec.node_name] + ".254"
 
     async def _run_pod(self, pod: Pod) -> None:
         process, now, meta = self._process_of(pod), self.registry.clock.seconds(), pod.metadata
-        report = self._report_of(pod, process)
         if process.started is None:
             if mark(meta, "start-after") == "never":
-                return await self._write(pod, process, ("waiting",), report.waiting())
+                return await self._write(pod, process, ("waiting",), self._report_of(pod, process).waiting())
             process.started = now + read_seconds(mark(meta, "start-after"))
             process.delay = 0.0 if mark(meta, "ready-after") is None else self._stagger.draw()
         started = process.started
@@ -249,15 +250,15 @@ class Kubelet(Controller):
             return None
         lasts = mark(meta, "exit-after")
         if lasts is not None and now >= started + read_seconds(lasts):
-            return await self._exit_pod(pod, process, report)
+            return await self._exit_pod(pod, process, self._report_of(pod, process))
         until_ready = started + read_seconds(mark(meta, "ready-after")) + process.delay - now
         ready = until_ready <= 0 and mark(meta, "unready") is None
         for left in (until_ready, started + read_seconds(lasts) - now):
             if left > 0:
                 self.queue.after((meta.namespace, meta.name), left)
-        status = report.running(ready)
-        said = next(c for c in status["conditions"] if c["type"] == "Ready")
-        return await self._write(pod, process, ("running", ready, said.get("message")), status)
+        host, moment = self._host_of(pod), self.registry.clock.text()
+        status, message = self._first.encode(pod, moment, host, process.address, ready=ready)
+        return await self._write(pod, process, ("running", ready, message), status)
 
     async def _exit_pod(self, pod: Pod, process: Process, report: Report) -> None:
         """Report containers that have exited; those that are to run again start after a while."""
@@ -284,19 +285,19 @@ class Kubelet(Controller):
             await self._write(pod, process, ("stopped",), self._report_of(pod, process).ended(code))
         await self.client.delete(pods, meta.namespace, meta.name, uid=meta.uid, grace=0)
 
-    async def _write(self, pod: Pod, process: Process, said: tuple[Any, ...], report: dict[str, Any]) -> None:
-        """Write a status unless the last report said the same."""
+    async def _write(self, pod: Pod, process: Process, said: tuple[Any, ...], report: dict[str, Any] | bytes) -> None:
+        """Write a status, or its JSON, unless the last report said the same."""
         meta = pod.metadata
         said = (*said, meta.generation)
         if process.reported == said:
             return
         process.reported = said
+        text = report if isinstance(report, bytes) else orjson.dumps(report)
 
         def change(draft: Draft) -> None:
             if draft.uid != meta.uid:
                 raise errors.conflict("", "pods", meta.name, "another pod has its name")
-            present = orjson.loads(draft.get(["status"]) or b"{}")
-            draft.set(["status"], orjson.dumps(merge(present, report)))
+            draft.merge_status(text)
 
         try:
             await self.client.update(self.resource("", "pods"), meta.namespace, meta.name, change, subresource="status")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from hydrofoil.controllers.objects.pods import FAILED, PENDING, RUNNING, SUCCEEDED, Container, Pod
 
 Object = dict[str, Any]
 RUNTIME = "simulated://"
+HOST, ADDRESS, UID = "\ue000host", "\ue000address", "\ue000uid"
+"""What stands for the addresses of a node and of a pod, and for its uid, in a report for many pods."""
 
 
 def unready_words(pod: Pod) -> str:
@@ -16,7 +20,7 @@ def unready_words(pod: Pod) -> str:
 
 
 class Report:
-    """One status of a pod at a moment: every method returns the members of a status to be merged into it."""
+    """One status of a pod at a moment: every method returns the members that `Draft.merge_status` sets."""
 
     def __init__(self, pod: Pod, now: str, host_ip: str, pod_ip: str) -> None:
         """`now` is the present time as objects have it."""
@@ -144,8 +148,49 @@ class Report:
         return status
 
 
-def merge(present: Object, report: Object) -> Object:
-    """Return a status with the members of a report; conditions of other types stay, in their places."""
-    conditions = {c["type"]: c for c in present.get("conditions") or ()}
-    conditions.update((c["type"], c) for c in report["conditions"])
-    return {**present, **report, "conditions": list(conditions.values())}
+def ready_message(report: Object) -> str | None:
+    """Return the message of the condition Ready of a report."""
+    message: str | None = next(c for c in report["conditions"] if c["type"] == "Ready").get("message")
+    return message
+
+
+class FirstReports:
+    """Reports of pods that begin to run. Those of one template at one moment differ in uids and addresses alone."""
+
+    def __init__(self) -> None:
+        self._moment = ""
+        self._made: dict[tuple[object, ...], tuple[Pod, bytes, str | None]] = {}
+        """Reports with marks for what differs, and their messages, by what they depend on. The parts of pods are known
+        by their identities: the first pod of each report is kept therefore."""
+
+    def encode(self, pod: Pod, now: str, host_ip: str, pod_ip: str, *, ready: bool) -> tuple[bytes, str | None]:
+        """Return the JSON of `Report.running`, and the message of its condition Ready."""
+        status, spec = pod.status, pod.spec
+        if status.start_time is not None or status.container_statuses or status.init_container_statuses:
+            return self._encode(Report(pod, now, host_ip, pod_ip), ready)
+        if now != self._moment:
+            self._moment = now
+            self._made.clear()
+        parts = spec.containers, spec.init_containers, spec.readiness_gates, status.conditions
+        key = (ready, pod.metadata.generation, *map(id, parts))
+        known = self._made.get(key)
+        if known is None:
+            text, message = self._encode(Report(pod, now, HOST, ADDRESS), ready)
+            known = self._made[key] = pod, self._mark(text, pod), message
+        _, text, message = known
+        if not text:
+            return self._encode(Report(pod, now, host_ip, pod_ip), ready)
+        for mark, value in ((HOST, host_ip), (ADDRESS, pod_ip), (UID, pod.metadata.uid)):
+            text = text.replace(mark.encode(), value.encode())
+        return text, message
+
+    def _encode(self, report: Report, ready: bool) -> tuple[bytes, str | None]:
+        found = report.running(ready)
+        return orjson.dumps(found), ready_message(found)
+
+    def _mark(self, text: bytes, pod: Pod) -> bytes:
+        """Return the text with a mark in place of the uid; nothing if the pod itself has text that is like a mark."""
+        found = text.replace(pod.metadata.uid.encode(), UID.encode())
+        containers = len(pod.spec.containers) + len(pod.spec.init_containers)
+        counts = found.count(HOST.encode()), found.count(ADDRESS.encode()), found.count(UID.encode())
+        return found if counts == (2, 2, containers) else b""

@@ -15,8 +15,8 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.pool import run
 from hydrofoil.registry import names
-from hydrofoil.registry.deletion import Deletion
 from hydrofoil.registry.fresh import rechecked
+from hydrofoil.registry.immediate import Immediate
 from hydrofoil.registry.object_locks import ObjectLocks
 from hydrofoil.registry.outcome import Made, outcome
 from hydrofoil.registry.outlines import Outlines
@@ -34,15 +34,14 @@ Change = Callable[[Stored], Awaitable[Draft] | Draft]
 """Return the object to write, from the present version."""
 
 
-class Registry(Deletion):
-    """Create and update objects of every kind; their deletion is in its base."""
+class Registry(Immediate):
+    """Create and update objects of every kind; their deletion, and writes that wait for nobody, are in its bases."""
 
     def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
-        super().__init__(catalog, storage, clock)
+        super().__init__(catalog, storage, clock, chance)
         self.activity.progress = lambda: storage.revision
         # A seed repeats what happens: what has failed is repeated by the state, and not by the machine's time.
         self.activity.is_ordered = chance.seeded
-        self.chance = chance
         self.outlines = Outlines()
         self.locks = ObjectLocks()
         """The locks of objects that writes off the loop change."""

@@ -30,6 +30,8 @@ def now(clock: Clock, seconds: int = 0) -> bytes:
     return orjson.dumps(moment.isoformat(timespec="seconds").replace("+00:00", "Z"))
 
 
+OF_WRITES = ("authorize", "begin", "extra_causes", "further_causes", "after")
+"""The steps that are part of a creation or an update."""
 RowOrder = Callable[[dict[str, Any]], Any]
 """Return what a row of a table is sorted by."""
 
@@ -71,10 +73,15 @@ class Strategy:
     orphans = False
     """Whether a deletion without a policy orphans dependents (`DefaultGarbageCollectionPolicy`)."""
 
+    is_passive = True
+    """Whether creations and updates have no step of their own."""
     deletes_by_uid = False
     """Whether a deletion is of the object that was found, and not of another one of its name."""
     prefix_is_name = False
     """Whether a generated name is its prefix alone."""
+
+    def __init_subclass__(cls) -> None:
+        cls.is_passive = all(getattr(cls, step) is getattr(Strategy, step) for step in OF_WRITES)
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects

@@ -25,6 +25,12 @@ class Admit(Protocol):
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Refuse the object to be stored, right before the commit."""
 
+    def is_idle(self, operation: Operation) -> bool:
+        """Report whether both steps would do nothing."""
+
+    def repeats(self, operation: Operation) -> bool:
+        """Report whether both steps do the same to the same object again, as long as no other object is written."""
+
 
 class Write(Struct):
     """One write; without `admit` it is the server's own bookkeeping."""

@@ -150,13 +150,7 @@ class Attempts:
         if pod.node_names is not None:
             # A ranking of all nodes for one that is named would cost more than it saves.
             return None
-        return (
-            tuple(sorted(pod.requests.items())),
-            pod.counted,
-            tuple(sorted(spec.node_selector.items())),
-            repr(spec.affinity),
-            spec.tolerations,
-        )
+        return pod.kind
 
     def _ranking(self, kind: tuple[object, ...], pod: PodInfo) -> Ranking:
         ranking = self._rankings.pop(kind, None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from hydrofoil.controllers.objects.meta import Labels
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim, StorageClass
 from hydrofoil.controllers.runtime.lister import Lister
-from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, read_pod
+from hydrofoil.scheduler.node_info import NodeInfo, PodInfo, PodInfos
 
 
 class Cluster:
@@ -34,6 +36,7 @@ class Cluster:
         self._nominations: dict[str, str] = {}
         self.with_terms: dict[str, None] = {}
         """The nodes with pods that have terms of affinity."""
+        self.infos = PodInfos()
         self.claims: Lister[PersistentVolumeClaim] | None = None
         self.volumes: Lister[PersistentVolume] | None = None
         self.classes: Lister[StorageClass] | None = None
@@ -70,7 +73,7 @@ class Cluster:
 
     def put_pod(self, pod: Pod) -> None:
         """Take the present state of a pod that is bound."""
-        self.assume(read_pod(pod), pod.spec.node_name)
+        self.assume(self.infos.read(pod), pod.spec.node_name)
 
     def assume(self, info: PodInfo, node: str) -> None:
         """Count a pod on a node."""
@@ -84,6 +87,14 @@ class Cluster:
             return
         place.add(info)
         self._note(place)
+
+    def refresh(self, pod: Pod) -> None:
+        """Take a later version of a pod that is counted on its node, and differs in nothing that counts."""
+        place = self.nodes.get(pod.spec.node_name)
+        known = None if place is None else place.pods.get(pod.metadata.uid)
+        if place is not None and known is not None:
+            # The former version would be kept for it alone.
+            place.pods[pod.metadata.uid] = structs.replace(known, pod=pod)
 
     def forget(self, uid: str) -> None:
         """Count a pod no more."""

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from hydrofoil.controllers.objects.node_selectors import RequiredNodeAffinity
 from hydrofoil.controllers.objects.nodes import Node
-from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.pods import Pod, PodSpec
 from hydrofoil.scheduler.requests import LEAST, host_ports, pod_requests, read_amounts
 from hydrofoil.scheduler.terms import AffinityTerm, pod_terms
 
 Port = tuple[str, str, int]
+Kind = tuple[object, ...]
+MOST = 256
+"""The number of kinds of pods that are known."""
 
 
-class PodInfo(Struct, frozen=True):
+class PodInfo(Struct, frozen=True, gc=False):
     """A pod, and what the scheduler computes of it once."""
 
     pod: Pod
@@ -29,6 +32,8 @@ class PodInfo(Struct, frozen=True):
     """Preferred terms, those of anti-affinity with negative weights."""
     node_names: frozenset[str] | None
     """The names of the nodes to look at; None: all (`PreFilterResult`)."""
+    kind: Kind
+    """What the scores and refusals of nodes depend on, for a pod that says nothing of others."""
 
     @property
     def has_terms(self) -> bool:
@@ -38,11 +43,33 @@ class PodInfo(Struct, frozen=True):
 
 def read_pod(pod: Pod) -> PodInfo:
     """Return what the scheduler knows of a pod."""
-    least = pod_requests(pod, LEAST)
+    least, requests, spec = pod_requests(pod, LEAST), pod_requests(pod), pod.spec
     required, refused, liked = pod_terms(pod)
     counted = least.get("cpu", 0), least.get("memory", 0)
-    names = RequiredNodeAffinity(pod.spec).names() if pod.spec.affinity else None
-    return PodInfo(pod, pod_requests(pod), counted, host_ports(pod), required, refused, liked, names)
+    names = RequiredNodeAffinity(spec).names() if spec.affinity else None
+    selector = tuple(sorted(spec.node_selector.items()))
+    kind = tuple(sorted(requests.items())), counted, selector, repr(spec.affinity), spec.tolerations
+    return PodInfo(pod, requests, counted, host_ports(pod), required, refused, liked, names, kind)
+
+
+class PodInfos:
+    """What is known of pods, computed once for those that share their specs, as the pods of a replica set do."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, str], tuple[PodSpec, PodInfo]] = {}
+        """The last pod of each spec and namespace, by the identity of the spec, which is kept therefore."""
+
+    def read(self, pod: Pod) -> PodInfo:
+        """Return what the scheduler knows of a pod."""
+        key = id(pod.spec), pod.metadata.namespace
+        known = self._known.get(key)
+        if known is not None:
+            return structs.replace(known[1], pod=pod)
+        if len(self._known) >= MOST:
+            self._known.clear()
+        info = read_pod(pod)
+        self._known[key] = pod.spec, info
+        return info
 
 
 class NodeInfo:

@@ -16,7 +16,7 @@ from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.pods import Pod
 from hydrofoil.controllers.objects.resource_claims import ResourceClaim
 from hydrofoil.controllers.objects.volumes import SELECTED_NODE, PersistentVolume, PersistentVolumeClaim, StorageClass
-from hydrofoil.controllers.runtime.client import Client
+from hydrofoil.controllers.runtime.client import LEAVE_ALONE, Client, LeftAlone
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -28,7 +28,7 @@ from hydrofoil.registry.write import Write
 from hydrofoil.request import User
 from hydrofoil.scheduler.attempt import Attempts, Failure, Place
 from hydrofoil.scheduler.cluster import Cluster
-from hydrofoil.scheduler.node_info import PodInfo, read_pod
+from hydrofoil.scheduler.node_info import PodInfo
 from hydrofoil.scheduler.preemption import (
     BY_SCHEDULER,
     HELPLESS,
@@ -141,6 +141,7 @@ class Scheduler(Controller):
             is_known = cluster.is_on(meta.uid, new.spec.node_name)
             if old is not None and is_known and not _affects_others(old, new):
                 # It is the pod that was assumed there, as it is known already.
+                cluster.refresh(new)
                 if not old.spec.node_name:
                     self._retry("InterPodAffinity", "PodTopologySpread")
             else:
@@ -183,8 +184,8 @@ class Scheduler(Controller):
         pod = self.lister("", "pods", Pod).get(namespace, name)
         if pod is None or not self._is_mine(pod) or self.cluster.holds(pod.metadata.uid):
             return True
-        info = read_pod(pod)
-        self.client.check(self.registry.find("", "pods", namespace, name), namespace)
+        info = self.cluster.infos.read(pod)
+        self._check(pod)
         place = self._attempts.place(info)
         try:
             if isinstance(place, Place):
@@ -197,6 +198,12 @@ class Scheduler(Controller):
                 raise
             # Its next event comes, if there is still such a pod.
         return True
+
+    def _check(self, pod: Pod) -> None:
+        """Raise LeftAlone for a pod that is left alone."""
+        if pod.metadata.annotations.get(LEAVE_ALONE) == "true":
+            raise LeftAlone
+        self.client.check(None, pod.metadata.namespace)
 
     def _on_devices(self, _: ResourceClaim | None, new: ResourceClaim | None) -> None:
         """Try pods with claims of devices again."""
@@ -238,8 +245,10 @@ class Scheduler(Controller):
             return draft
 
         write = Write(subresource="binding", patch=True, validates=False, user=self.user)
+        pods = self.resource("", "pods")
         try:
-            await self.registry.update(self.resource("", "pods"), meta.namespace, meta.name, change, write)
+            if self.registry.update_at_once(pods, meta.namespace, meta.name, change, write) is None:
+                await self.registry.update(pods, meta.namespace, meta.name, change, write)
         except BaseException:
             self.cluster.forget(meta.uid)
             raise

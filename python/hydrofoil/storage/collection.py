@@ -14,6 +14,7 @@ from hydrofoil.counting import Histogram
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
 from hydrofoil.pool import run
 from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing
+from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log, Name
 from hydrofoil.storage.places import place
 from hydrofoil.storage.sizes import Bound
@@ -102,6 +103,7 @@ class Collection:
         self._shard = shard
         self._log = log
         self._commit = log.commit
+        self._local = log if isinstance(log, LocalLog) else None
         self._direct = log.direct
         self._guarded = log.guarded
         self._words = words
@@ -225,6 +227,39 @@ class Collection:
         except engine.ExpiredError as e:
             raise Expired(e.asked, e.oldest) from None
 
+    @property
+    def is_immediate(self) -> bool:
+        """Report whether `put` is possible."""
+        return self._local is not None
+
+    @property
+    def latest(self) -> int | None:
+        """Return the revision of the latest write to any collection; None where others write, too."""
+        return None if self._local is None else self._local.revision
+
+    def put(self, old: Stored | None, draft: Draft) -> Stored | None:
+        """Store an object within the call, in place of `old`; return None for one whose size has to be measured first.
+
+        Raise Exists, Missing, Conflict.
+        """
+        assert self._local is not None, "it is immediate"
+        begun = stopwatch()
+        change = Change.create(self._shard, draft) if old is None else Change.update(self._shard, old, draft)
+        if old is not None and (same := change.unchanged) is not None:
+            return same
+        if self._bound.most and self._bound.concerns(change):
+            return None
+        try:
+            return self._local.put(change)
+        finally:
+            self._observe("create" if old is None else "update", stopwatch() - begun)
+
+    def _observe(self, operation: str, seconds: float) -> None:
+        found = self.uses.writes.get(operation)
+        if found is None:
+            found = self.uses.writes[operation] = Histogram(BUCKETS)
+        found.observe(seconds)
+
     def create(self, draft: Draft) -> Coroutine[Any, Any, Stored]:
         """Store a new object. Raise Exists, Unavailable, Unknown; like the others, return when the view shows it."""
         return self._timed("create", Change.create(self._shard, draft))
@@ -260,10 +295,7 @@ class Collection:
         try:
             return await self._commit(change)
         finally:
-            found = self.uses.writes.get(operation)
-            if found is None:
-                found = self.uses.writes[operation] = Histogram(BUCKETS)
-            found.observe(stopwatch() - begun)
+            self._observe(operation, stopwatch() - begun)
 
     async def reindex(self, resource: ResourceType) -> None:
         """Compute the selectable fields of every object by the present definition.

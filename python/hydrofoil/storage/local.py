@@ -90,7 +90,13 @@ class LocalLog:
     async def close(self) -> None:
         """Do nothing: no work continues beside the calls."""
 
-    async def commit(self, change: Change) -> Stored:
+    @property
+    def revision(self) -> int:
+        """Return the revision of the latest write."""
+        return self._native.revision
+
+    def put(self, change: Change) -> Stored:
+        """Do what `commit` does, within the call."""
         try:
             stored = self._native.commit(change)
         except engine.ExistsError:
@@ -101,3 +107,6 @@ class LocalLog:
             raise Conflict from None
         self._advanced()
         return stored
+
+    async def commit(self, change: Change) -> Stored:
+        return self.put(change)

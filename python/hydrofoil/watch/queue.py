@@ -152,13 +152,13 @@ class Queue:
         return waiting
 
     async def _run(self) -> None:
-        pacer = Pacer()
+        pacer, task = Pacer(), asyncio.current_task()
         # Requests are first.
         await asyncio.sleep(0)
         while (key := self.next()) is not None:
             # From here on to `try` nothing may fail: the key is in no order any more, and would not be found again.
             came = self._waiting.pop(key)
-            self._running[key] = asyncio.current_task()
+            self._running[key] = task
             self._begun[key] = begun = stopwatch()
             # A later call is for changes that the present run may have missed.
             completion = self._completions.pop(key, None)
@@ -185,8 +185,8 @@ class Queue:
                 self._note()
                 self.counts.took.observe(seconds)
             await pacer.pause()
-        if (worker := asyncio.current_task()) is not None:
-            self._workers.discard(worker)
+        if task is not None:
+            self._workers.discard(task)
 
     def next(self) -> Key | None:
         """Return the key to be processed next; None if there is none. Its worker takes it from those that wait."""

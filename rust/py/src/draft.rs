@@ -13,7 +13,7 @@ use crate::causes::{CauseTuple, tuples};
 use crate::error::Fallible;
 use crate::frame::apart;
 use crate::handles::{Clock, Draft, Lifecycle, ObjectMeta, Stored};
-use crate::step::{Step, Work};
+use crate::step::{PrepareResult, ReadResult, Step, Work};
 
 impl Draft {
     /// Return an object that was sent in the given number of bytes.
@@ -120,6 +120,40 @@ impl Draft {
     #[pyo3(signature = (clock, old=None, subresource="", validates=true))]
     fn prepare(slf: Py<Self>, clock: &Clock, old: Option<Py<Stored>>, subresource: &str, validates: bool) -> Step {
         Step::new(Work::Prepare(write::Prepare::new(subresource, clock.0.now(), validates), slf, old))
+    }
+
+    /// Do all steps of an update but its admission and its commit.
+    fn revise(
+        &self,
+        clock: &Clock,
+        old: &Stored,
+        manager: &str,
+        subresource: &str,
+        validates: bool,
+    ) -> Fallible<(ReadResult, PrepareResult)> {
+        let now = clock.0.now();
+        let (read, prepared) = self.0.lock().revise(&old.0, manager, subresource, now, validates)?;
+        Ok((read.into(), prepared.into()))
+    }
+
+    /// Return a copy of a new object under a name of its own, prepared.
+    fn replicate(&self, clock: &Clock, name: &str, uid: &str) -> Fallible<(Self, PrepareResult)> {
+        let (copy, prepared) = self.0.lock().replicate(name, uid, clock.0.now())?;
+        Ok((Self(Mutex::new(copy), self.1), prepared.into()))
+    }
+
+    /// Assign a pod to a node; return why not: `deletion`, `gates`, or `node` and its name.
+    fn assign_node(&self, node: &str, moment: &str) -> Option<(&'static str, String)> {
+        match self.0.lock().assign_node(node, moment) {
+            Ok(()) => None,
+            Err(write::Hindrance::Deletion) => Some(("deletion", String::new())),
+            Err(write::Hindrance::Gates) => Some(("gates", String::new())),
+            Err(write::Hindrance::Node(name)) => Some(("node", name)),
+        }
+    }
+
+    fn merge_status(&self, report: &[u8]) -> Fallible<()> {
+        Ok(self.0.lock().merge_status(report)?)
     }
 
     #[pyo3(signature = (clock, manager, subresource=""))]

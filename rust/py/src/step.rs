@@ -80,12 +80,28 @@ pub(crate) struct ReadResult {
     revision: u64,
 }
 
+impl From<write::Outcome> for ReadResult {
+    fn from(read: write::Outcome) -> Self {
+        let revision = read.revision();
+        let write::Outcome { duplicates, resource_version } = read;
+        Self { duplicates, resource_version, revision }
+    }
+}
+
 /// The result of the second step of a write.
 #[pyclass(frozen, get_all)]
 pub(crate) struct PrepareResult {
     causes: Vec<CauseTuple>,
     warnings: Vec<String>,
     deleting: bool,
+}
+
+impl From<Prepared> for PrepareResult {
+    fn from(prepared: Prepared) -> Self {
+        let causes = tuples(&prepared.causes);
+        let Prepared { warnings, deleting, .. } = prepared;
+        Self { causes, warnings, deleting }
+    }
 }
 
 fn old(stored: Option<&Py<Stored>>) -> Option<&Old> {
@@ -141,16 +157,8 @@ impl Step {
 
     fn result(&self, py: Python<'_>, done: Done) -> PyResult<Py<PyAny>> {
         Ok(match done {
-            Done::Read(read) => {
-                let revision = read.revision();
-                let write::Outcome { duplicates, resource_version } = read;
-                Py::new(py, ReadResult { duplicates, resource_version, revision })?.into_any()
-            }
-            Done::Prepared(prepared) => {
-                let causes = tuples(&prepared.causes);
-                let Prepared { warnings, deleting, .. } = prepared;
-                Py::new(py, PrepareResult { causes, warnings, deleting })?.into_any()
-            }
+            Done::Read(read) => Py::new(py, ReadResult::from(read))?.into_any(),
+            Done::Prepared(prepared) => Py::new(py, PrepareResult::from(prepared))?.into_any(),
             Done::Applied(value, strict) => {
                 let Work::Apply(Configuration { kind, .. }) = &*self.work.lock() else { return Ok(py.None()) };
                 let draft = Draft::of_apply(kind, value, self.size);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hydrofoil_codec::json::scan::{member, value_end};
 use hydrofoil_engine::read::{self, Form};
-use hydrofoil_engine::stored::outline;
+use hydrofoil_engine::stored::{graph_members, outline};
 use hydrofoil_engine::{Frame, write};
 use pyo3::prelude::*;
 
@@ -53,6 +53,10 @@ impl Stored {
         let json = self.0.json()?;
         let found = member(&json, format!("\"{name}\"").as_bytes()).and_then(|text| text.get(..value_end(text)?));
         Ok(found.map(Bytes::make))
+    }
+
+    fn graph_members(&self) -> Bytes {
+        Bytes::make(&graph_members(self.0.version()))
     }
 
     fn outline(&self) -> Bytes {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
+from msgspec import structs
 
 from hydrofoil.nodes.marks import exit_code, read_seconds
-from hydrofoil.nodes.pod_status import Report, merge
+from hydrofoil.nodes.pod_status import FirstReports, Report, ready_message
 from tests.unit.values import pod
 
 INDEX = "batch.kubernetes.io/job-completion-index"
@@ -61,17 +63,26 @@ def test_a_readiness_gate_holds_a_pod_back() -> None:
     )
 
 
-def test_conditions_of_others_stay_where_they_are() -> None:
-    present = {"conditions": [{"type": "Ready", "status": "False"}, {"type": "DisruptionTarget", "status": "True"}]}
-    report = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    assert merge(present, report) == {
-        "phase": "Running",
-        "conditions": [{"type": "Ready", "status": "True"}, {"type": "DisruptionTarget", "status": "True"}],
-    }
-
-
 def test_a_time_of_transition_is_kept_while_the_status_is() -> None:
     old = {"type": "Initialized", "status": "True", "lastTransitionTime": "2025-01-01T00:00:00Z"}
     status = Report(pod(status={"conditions": [old]}), "2026-01-01T00:00:00Z", "", "").running(True)
     times = {c["type"]: c["lastTransitionTime"] for c in status["conditions"]}
     assert times["Initialized"] == "2025-01-01T00:00:00Z" and times["Ready"] == "2026-01-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("image", ["x:1", "\ue000uid"])
+def test_the_first_reports_of_a_template_are_those_of_each_pod(image: str) -> None:
+    reports, now = FirstReports(), "2026-01-01T00:00:00Z"
+    containers = [{"name": "main", "image": image}, {"name": "side", "image": "y"}]
+    first = pod("a", containers=containers)
+    gated = pod("b", containers=containers, readinessGates=[{"conditionType": "example.com/a"}])
+    later = pod("c", containers=containers, status={"startTime": "2025-01-01T00:00:00Z"})
+    for number, one in enumerate([first, structs.replace(first, metadata=gated.metadata), gated, later]):
+        for ready in (True, False):
+            host, address = f"10.0.0.{number}", f"10.1.0.{number}"
+            whole = Report(one, now, host, address).running(ready)
+            text, message = reports.encode(one, now, host, address, ready=ready)
+            assert orjson.loads(text) == whole
+            assert message == ready_message(whole)
+    again = Report(first, "2026-01-01T00:00:01Z", "h", "p").running(True)
+    assert orjson.loads(reports.encode(first, "2026-01-01T00:00:01Z", "h", "p", ready=True)[0]) == again

@@ -51,6 +51,8 @@ class Limit:
 class EventRateLimit(Plugin):
     """Limit the rate of events."""
 
+    repeats = False
+
     def __init__(self, deps: PluginDependencies) -> None:
         """Raise ValueError for an invalid configuration."""
         given: Any = deps.configuration.get("EventRateLimit") or {}

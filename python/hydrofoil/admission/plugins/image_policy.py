@@ -27,6 +27,8 @@ TYPE = {"apiVersion": "imagepolicy.k8s.io/v1alpha1", "kind": "ImageReview"}
 class ImagePolicyWebhook(Plugin):
     """Ask about the images of a pod."""
 
+    repeats = False
+
     def __init__(self, deps: PluginDependencies) -> None:
         """Raise ValueError for an invalid configuration."""
         given: Any = deps.configuration.get("ImagePolicyWebhook") or {}

@@ -50,6 +50,8 @@ class ResourceQuota(Plugin):
     Usage released by deletions, and the first status of a quota, are left to the controller.
     """
 
+    repeats = False
+
     def __init__(self, registry: Registry, given: Mapping[str, Any] | None = None) -> None:
         """`given` is the plug-in's configuration. Raise ValueError with one line."""
         self._limited = limited_resources(given or {})
@@ -62,8 +64,9 @@ class ResourceQuota(Plugin):
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Add a write to the usage of its quotas. Raise ApiError 403 when one of them would be exceeded."""
-        if self._charges is None or self._quotas is None:
-            return None
-        if not (self._limited or self._quotas.stats().objects):
+        if self._charges is None or self.idle():
             return None
         return self._charges.charge(a) if a.namespace else None
+
+    def idle(self) -> bool:
+        return self._quotas is None or not (self._limited or self._quotas.size()[0])

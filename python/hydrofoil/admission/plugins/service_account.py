@@ -30,6 +30,8 @@ Body = dict[str, Any]
 class ServiceAccount(Plugin):
     """Give each pod an account that exists, a volume with its token, and its pull secrets."""
 
+    repeats = False
+
     def __init__(self, objects: Objects, clock: Clock, chance: Chance) -> None:
         self._objects = objects
         self._clock = clock

@@ -28,7 +28,7 @@ from hydrofoil.controllers.objects.jobs import (
 )
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import Pod, controller_of
+from hydrofoil.controllers.objects.pods import OF_JOB, UNMANAGED, Pod, controller_of
 from hydrofoil.controllers.pod_control import PodControl
 from hydrofoil.controllers.runtime.batch_period import BatchPeriod
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
@@ -78,7 +78,7 @@ class JobController(WorkloadController):
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
             self.watch("batch", "jobs", Job, self._on_job),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, OF_JOB | UNMANAGED),
         ]
 
     def start(self) -> None:

@@ -154,13 +154,13 @@ class JobPodManager:
     async def _create_pods(self, state: JobState, count: int, indexes: list[int] | None) -> ApiError | None:
         self._expectations.expect_creations(self._key, count)
         template = template_of(state.job, self._owner)
-        bodies = None if indexes is not None else orjson.dumps(template)
+        replicas = None if indexes is not None else self._control.replicas(self._owner, orjson.dumps(template))
         left = iter(indexes or ())
 
         async def create(_: int) -> None:
-            body = bodies if bodies is not None else self._indexed(state, template, next(left))
+            pod = replicas if replicas is not None else self._indexed(state, template, next(left))
             try:
-                await self._control.create(self._owner, body)
+                await self._control.create(self._owner, pod)
             except ApiError as e:
                 # Any further one would fail, and the job itself goes soon.
                 if not is_namespace_terminating(e):

@@ -26,7 +26,7 @@ def parse_address(text: str) -> tuple[str, bool] | None:
 
 def pod_addresses(pod: Pod, *, ipv6: bool) -> list[str]:
     """Return the addresses of a pod that are of a family."""
-    found = (parse_address(item.get("ip", "")) for item in pod.status.pod_ips)
+    found = (parse_address(item.ip) for item in pod.status.pod_ips)
     return [address[0] for address in found if address is not None and address[1] is ipv6]
 
 

@@ -33,7 +33,7 @@ from hydrofoil.controllers.node.taints import (
 )
 from hydrofoil.controllers.objects.leases import Lease
 from hydrofoil.controllers.objects.nodes import NO_EXECUTE, NO_SCHEDULE, Node
-from hydrofoil.controllers.objects.pods import Pod, node_of
+from hydrofoil.controllers.objects.pods import EXISTENCE, SPEC, Pod, node_of
 from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL, WARNING
@@ -89,7 +89,7 @@ class NodeLifecycle(Controller):
         return [
             self.watch("coordination.k8s.io", "leases", Lease, None),
             self.watch("", "nodes", Node, self._on_node),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, EXISTENCE | SPEC),
         ]
 
     def start(self) -> None:

@@ -8,7 +8,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.conditions import pod_condition, put_condition
 from hydrofoil.controllers.node.taints import no_execute_taints
 from hydrofoil.controllers.objects.nodes import Node, Taint
-from hydrofoil.controllers.objects.pods import Pod, node_of
+from hydrofoil.controllers.objects.pods import EXISTENCE, SPEC, Pod, node_of
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import NORMAL
 from hydrofoil.controllers.runtime.runtime import Runtime
@@ -49,7 +49,10 @@ class TaintEviction(Controller):
         return all_served(catalog, ("", "nodes"), ("", "pods"))
 
     def watches(self) -> list[ValueWatch[Any]]:
-        return [self.watch("", "nodes", Node, self._on_node), self.watch("", "pods", Pod, self._on_pod)]
+        return [
+            self.watch("", "nodes", Node, self._on_node),
+            self.watch("", "pods", Pod, self._on_pod, EXISTENCE | SPEC),
+        ]
 
     async def stop(self) -> None:
         await super().stop()

@@ -166,4 +166,8 @@ T = TypeVar("T", bound=Typed)
 
 def find_condition(conditions: Iterable[T], kind: str) -> T | None:
     """Return a condition by its type (`meta.FindStatusCondition`)."""
-    return next((condition for condition in conditions if condition.type == kind), None)
+    # No generator: a change of a pod asks ten times.
+    for condition in conditions:
+        if condition.type == kind:
+            return condition
+    return None

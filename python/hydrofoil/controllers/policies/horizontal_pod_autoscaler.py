@@ -16,7 +16,7 @@ from hydrofoil.controllers.objects.autoscalers import (
     HorizontalPodAutoscaler,
 )
 from hydrofoil.controllers.objects.meta import LabelSelector, LabelSelectorRequirement
-from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.pods import EXISTENCE, LABELS, Pod
 from hydrofoil.controllers.pod_selections import PodSelections
 from hydrofoil.controllers.policies.absent_metrics import metric_failure
 from hydrofoil.controllers.policies.autoscaler_look import AutoscalerLook
@@ -55,7 +55,7 @@ class HorizontalPodAutoscalerController(WorkloadController):
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
             ValueWatch(self._autoscaler_resource(), HorizontalPodAutoscaler, self._on_autoscaler),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, EXISTENCE | LABELS),
         ]
 
     def _autoscaler_resource(self) -> Resource:

@@ -11,6 +11,7 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.runtime.fields import metadata
 from hydrofoil.engine import ConversionError, Draft, Stored
 from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.replicas import Replicas
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 
@@ -57,8 +58,8 @@ class Client:
         self._write = write
         self._registry = registry
         self._manager = manager
-        self._seen: tuple[tuple[str, int], bool] | None = None
-        """The uid and version of the namespace that was looked at last, and whether it is left alone."""
+        self._seen: tuple[Stored, bool] | None = None
+        """The namespace that was looked at last, and whether it is left alone."""
 
     def check(self, stored: Stored | None, namespace: str) -> None:
         """Raise LeftAlone if an object, or all in its namespace, are left alone."""
@@ -70,16 +71,29 @@ class Client:
         if found is None:
             return False
         # The same version of a namespace has the same mark: most writes are in one namespace.
-        if self._seen is None or self._seen[0] != (found.uid, found.revision):
-            self._seen = (found.uid, found.revision), has_mark(found)
+        if self._seen is None or self._seen[0].identity != found.identity:
+            self._seen = found, has_mark(found)
         return self._seen[1]
 
     async def create(self, resource: Resource, namespace: str, body: Object | bytes) -> Stored:
         """Create an object from JSON or a value of it."""
         self.check(None, namespace)
-        draft, _ = resource.native.decode(body if isinstance(body, bytes) else orjson.dumps(body), "json")
+        text = body if isinstance(body, bytes) else orjson.dumps(body)
         write = self._write(resource, namespace, manager=self._manager)
+        stored = self._registry.create_at_once(resource, namespace, text, write)
+        if stored is not None:
+            return stored
+        draft, _ = resource.native.decode(text, "json")
         return await self._registry.create(resource, namespace, draft, write)
+
+    def replicas(self, resource: Resource, namespace: str, body: bytes) -> Replicas:
+        """Return what creates many objects of one JSON under generated names."""
+
+        def make() -> Write:
+            self.check(None, namespace)
+            return self._write(resource, namespace, manager=self._manager)
+
+        return Replicas(self._registry, resource, namespace, body, make)
 
     async def update(
         self,
@@ -105,8 +119,15 @@ class Client:
                 draft.set(["metadata", "resourceVersion"], orjson.dumps(version))
             return draft
 
+        return await self._apply(resource, namespace, name, apply, subresource)
+
+    async def _apply(
+        self, resource: Resource, namespace: str, name: str, change: Callable[[Stored], Draft], subresource: str
+    ) -> Stored:
+        """Write what a change makes of the present object; most writes are done at once."""
         write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
-        return await self._registry.update(resource, namespace, name, apply, write)
+        stored = self._registry.update_at_once(resource, namespace, name, change, write)
+        return await self._registry.update(resource, namespace, name, change, write) if stored is None else stored
 
     async def update_status(
         self, resource: Resource, namespace: str, name: str, status: Object, *, version: str = ""
@@ -139,8 +160,7 @@ class Client:
             self.check(old, namespace)
             return old.patch(resource.native, kind, data)[0]
 
-        write = self._write(resource, namespace, name, subresource=subresource, manager=self._manager)
-        return await self._registry.update(resource, namespace, name, apply, write)
+        return await self._apply(resource, namespace, name, apply, subresource)
 
     async def delete(
         self,

@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.runtime.client import Client, LeftAlone
 from hydrofoil.controllers.runtime.informer import Handler, Informer, Subscription
-from hydrofoil.controllers.runtime.lister import Change, Lister
+from hydrofoil.controllers.runtime.lister import ALL, Change, Lister, T
 from hydrofoil.controllers.runtime.queue import NORMAL, WorkQueue
 from hydrofoil.controllers.runtime.runtime import Runtime
 from hydrofoil.errors import FAULTS, ApiError
@@ -25,7 +25,6 @@ from hydrofoil.watch.queue import Key
 
 LOG = logging.getLogger("hydrofoil")
 CONFLICT = 409
-T = TypeVar("T")
 Watch = tuple[Resource, Handler]
 
 
@@ -35,6 +34,8 @@ class ValueWatch(NamedTuple, Generic[T]):
     resource: Resource
     kind: type[T]
     change: Change[T] | None
+    aspects: int = ALL
+    """The aspects of changes that the handler looks at (`Lister`)."""
 
 
 EPOCH: ContextVar[int | None] = ContextVar("epoch", default=None)
@@ -85,6 +86,8 @@ class Controller(ABC):
         )
         self.client = Client(self.write, self.registry)
         self._watched: dict[tuple[str, str], tuple[Informer, Subscription | None]] = {}
+        self._listers: dict[tuple[str, str, type], Lister[Any]] = {}
+        """Those of the present informers that were asked for."""
         self._stopped = False
         self._is_synced = False
         """Whether the objects of the start have been delivered."""
@@ -161,6 +164,7 @@ class Controller(ABC):
 
     def _watch(self, watch: Watch | ValueWatch[Any]) -> None:
         resource = watch[0]
+        self._listers.clear()
         try:
             informer = self.runtime.informers.of(resource)
         except FAULTS:
@@ -174,17 +178,22 @@ class Controller(ABC):
             return informer.add(watch[1])
         lister = informer.lister(watch.kind)
         if watch.change is not None:
-            return informer.add(lister.handler(watch.change))
+            return informer.add(lister.handler(watch.change, watch.aspects))
         informer.hold()
         return None
 
-    def watch(self, group: str, plural: str, kind: type[T], change: Change[T] | None) -> ValueWatch[T]:
+    def watch(
+        self, group: str, plural: str, kind: type[T], change: Change[T] | None, aspects: int = ALL
+    ) -> ValueWatch[T]:
         """Return a watch of a resource of version v1 whose objects are values of a type; None: they are only read."""
-        return ValueWatch(self.resource(group, plural), kind, change)
+        return ValueWatch(self.resource(group, plural), kind, change, aspects)
 
     def lister(self, group: str, plural: str, kind: type[T]) -> Lister[T]:
         """Return the objects of a watched resource as values of a type."""
-        return self.informer(self.resource(group, plural)).lister(kind)
+        found = self._listers.get((group, plural, kind))
+        if found is None:
+            found = self._listers[group, plural, kind] = self.informer(self.resource(group, plural)).lister(kind)
+        return found
 
     def informer(self, resource: Resource) -> Informer:
         """Return the informer of a watched resource, for its objects and indices."""

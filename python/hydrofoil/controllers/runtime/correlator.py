@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from hydrofoil.clock import Clock
 
@@ -52,15 +52,16 @@ class Recent(Generic[V]):
         self._all.pop(key, None)
 
 
-class Similar(Struct):
+class Similar(Struct, gc=False):
     """Events that differ in their messages only."""
 
     seen: float
     """When the last one came, in seconds of the server's clock."""
-    messages: set[str] = field(default_factory=set)
+    messages: tuple[str, ...]
+    """Different ones, fewer than SIMILAR: most events have a single one."""
 
 
-class Bucket(Struct):
+class Bucket(Struct, gc=False):
     """The events that may be written about an object (`tokenbucket`)."""
 
     tokens: float
@@ -68,7 +69,7 @@ class Bucket(Struct):
     """When it was filled last, in seconds of the server's clock."""
 
 
-class Logged(Struct):
+class Logged(Struct, gc=False):
     """An event that was written."""
 
     count: int
@@ -88,7 +89,7 @@ class Correlated(NamedTuple):
 def object_key(event: Event) -> tuple[str, ...]:
     """Return what is counted against spam: the source and the object (`getSpamKey`)."""
     source, of = event["source"], event["involvedObject"]
-    return (source.get("component", ""), source.get("host", ""), *[str(of.get(name, "")) for name in IDENTITY])
+    return (source.get("component", ""), source.get("host", ""), *[of.get(name, "") for name in IDENTITY])
 
 
 def similarity_key(event: Event, about: tuple[str, ...]) -> tuple[str, ...]:
@@ -133,14 +134,15 @@ class Correlator:
         key = similarity_key(event, about)
         similar = self._similar.get(key)
         if similar is None or now - similar.seen > INTERVAL:
-            similar = Similar(now)
+            self._similar.put(key, Similar(now, (event["message"],)))
+            return event, event_key(event, about)
         similar.seen = now
-        similar.messages.add(event["message"])
-        self._similar.put(key, similar)
+        if event["message"] not in similar.messages:
+            similar.messages = (*similar.messages, event["message"])
         if len(similar.messages) < SIMILAR:
             return event, event_key(event, about)
-        # The set stays at its size: which messages there were is of no use any more.
-        similar.messages.pop()
+        # They stay as many as they are: which messages there were is of no use any more.
+        similar.messages = similar.messages[1:]
         return {**event, "message": PREFIX + event["message"]}, key
 
     def _count(self, event: Event, key: tuple[str, ...]) -> Correlated:
@@ -161,10 +163,12 @@ class Correlator:
 
     def _is_allowed(self, about: tuple[str, ...], now: float) -> bool:
         """Take a token of an object, if there is one (`EventSourceObjectSpamFilter`)."""
-        bucket = self._buckets.get(about) or Bucket(BURST, now)
+        bucket = self._buckets.get(about)
+        if bucket is None:
+            bucket = Bucket(BURST, now)
+            self._buckets.put(about, bucket)
         bucket.tokens = min(BURST, bucket.tokens + max(now - bucket.filled, 0.0) * QPS)
         bucket.filled = now
-        self._buckets.put(about, bucket)
         if bucket.tokens < 1:
             return False
         bucket.tokens -= 1

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
 from hydrofoil.controllers.runtime.index import Index, Key, Objects, Values, key_of
-from hydrofoil.controllers.runtime.lister import Lister
+from hydrofoil.controllers.runtime.lister import Lister, T
 from hydrofoil.engine import Stored, Watcher
 from hydrofoil.errors import FAULTS
 from hydrofoil.pool import RETRY_SECONDS
@@ -27,7 +27,6 @@ Handler = Callable[[Stored | None, Stored | None], None]
 """Take the versions of an object before and after a change: None before it exists, and after it has gone.
 
 A handler puts keys into queues: it neither waits nor writes, and reads fields, not whole objects."""
-T = TypeVar("T")
 
 
 class Subscription:

@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from msgspec.json import Decoder
 
 from hydrofoil.controllers.runtime.index import Key
 from hydrofoil.engine import Stored
 
-T = TypeVar("T")
+
+class HasVersion(Protocol):
+    """The metadata of an object, as far as a lister reads it."""
+
+    @property
+    def namespace(self) -> str:
+        """Return the namespace of the object."""
+
+    @property
+    def name(self) -> str:
+        """Return the name of the object."""
+
+    @property
+    def resource_version(self) -> str:
+        """Return the version of the object."""
+
+
+class Value(Protocol):
+    """An object as a value.
+
+    A type may have two static methods: `reader` returns what decodes its objects in place of msgspec, and `aspects`
+    what a change from one value to another is about, as a set of bits. Most handlers of pods look at few of these.
+    """
+
+    @property
+    def metadata(self) -> HasVersion:
+        """Return the metadata."""
+
+
+T = TypeVar("T", bound=Value)
+Reader = Callable[[bytes, T | None], T]
+"""Return the value of an object from its JSON; it may share what is equal with the one before."""
 Change = Callable[[T | None, T | None], None]
 """Take the values of an object before and after a change: None before it exists, and after it has gone."""
+ALL = -1
+"""All aspects of a change: those of a type without a function `aspects`."""
 Keys = Callable[[T], Iterable[str]]
 """Return what an object is found by. A function of the object alone: it is asked again to remove it."""
 
@@ -60,10 +93,14 @@ class Lister(Generic[T]):
     """
 
     def __init__(self, kind: type[T]) -> None:
-        self._decode = Decoder(kind).decode
+        make: Callable[[], Reader[T]] | None = getattr(kind, "reader", None)
+        decode = Decoder(kind).decode
+        self._read: Reader[T] = (lambda text, _: decode(text)) if make is None else make()
+        self._aspects_of: Callable[[T | None, T | None], int] | None = getattr(kind, "aspects", None)
+        self._aspects = ALL
+        """What the latest change is about."""
         self.values: dict[Key, T] = {}
         """The values by namespace and name."""
-        self._revisions: dict[Key, int] = {}
         self._old: Stored | None = None
         self._new: Stored | None = None
         """The latest change, for the handlers that are called with it next."""
@@ -92,12 +129,12 @@ class Lister(Generic[T]):
 
     def value(self, stored: Stored) -> T:
         """Return the value of an object: the present one, the one before it, or one that a late handler asks for."""
-        place = stored.namespace, stored.name
-        if self._revisions.get(place) == stored.revision:
-            return self.values[place]
+        present = self.values.get((stored.namespace, stored.name))
+        if present is not None and present.metadata.resource_version == str(stored.revision):
+            return present
         if self._old is stored and (before := self._pair[0]) is not None:
             return before
-        return self._decode(stored.json)
+        return self._read(stored.json, present)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
         """Apply a change of one object."""
@@ -108,23 +145,30 @@ class Lister(Generic[T]):
         if new is None:
             after = None
             self.values.pop(place, None)
-            self._revisions.pop(place, None)
         else:
-            after = self.values[place] = self._decode(new.json)
-            self._revisions[place] = new.revision
+            after = self._read(new.json, before)
+            # The texts of the value are those of all keys: a pod has a key in several places.
+            place = after.metadata.namespace, after.metadata.name
+            self.values[place] = after
         # Without a value of the version before, a handler decodes it: it may be another object of the name.
         self._old, self._new = (old, new) if (old is None) == (before is None) else (None, None)
         self._pair = before, after
+        if self._aspects_of is not None:
+            self._aspects = self._aspects_of(before, after)
         for index in self._indices.values():
             index.apply(place, before, after)
 
-    def handler(self, change: Change[T]) -> Callable[[Stored | None, Stored | None], None]:
-        """Return a handler of the informer that gives values to a function."""
+    def handler(self, change: Change[T], aspects: int = ALL) -> Callable[[Stored | None, Stored | None], None]:
+        """Return a handler of the informer that gives values to a function, if the change is about one of the aspects.
+
+        A handler that looks at nothing else does nothing then; so what it has missed is given to it whatever that is.
+        """
 
         def call(old: Stored | None, new: Stored | None) -> None:
             # All handlers of one change are called in a row: its values are at hand.
             if old is self._old and new is self._new:
-                change(*self._pair)
+                if aspects & self._aspects:
+                    change(*self._pair)
             else:
                 change(None if old is None else self.value(old), None if new is None else self.value(new))
 

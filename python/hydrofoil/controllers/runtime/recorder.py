@@ -61,7 +61,7 @@ class EventRecorder:
             return
         moment = self._registry.clock.text()
         # Upstream's name has the time, which may stand still here.
-        mark = f"{self._registry.chance.below(1 << 64):016x}"
+        mark = f"{self._registry.chance.bits(64):016x}"
         event: Event = {
             "apiVersion": "v1",
             "kind": "Event",
@@ -105,9 +105,11 @@ class EventRecorder:
 
     async def _create(self, events: Resource, event: Event) -> None:
         namespace = event["metadata"]["namespace"]
-        draft, _ = events.native.decode(orjson.dumps(event), "json")
+        body = orjson.dumps(event)
         write = self._writes.write(events, namespace, manager=MANAGER, user=self._user)
-        await self._registry.create(events, namespace, draft, write)
+        if self._registry.create_at_once(events, namespace, body, write) is None:
+            draft, _ = events.native.decode(body, "json")
+            await self._registry.create(events, namespace, draft, write)
 
     async def _count(self, events: Resource, event: Event) -> bool:
         """Write the count, the message and the time of an event; report whether it still exists."""
@@ -121,7 +123,8 @@ class EventRecorder:
 
         write = self._writes.write(events, namespace, name, manager=MANAGER, user=self._user)
         try:
-            await self._registry.update(events, namespace, name, change, write)
+            if self._registry.update_at_once(events, namespace, name, change, write) is None:
+                await self._registry.update(events, namespace, name, change, write)
         except ApiError as e:
             if e.code != 404:
                 raise

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.objects.meta import ObjectMeta
-from hydrofoil.controllers.objects.pods import Pod, claims_of
+from hydrofoil.controllers.objects.pods import VOLUMES, Pod, claims_of
 from hydrofoil.controllers.objects.volumes import PersistentVolume, PersistentVolumeClaim
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.writes import service_account
@@ -79,7 +79,7 @@ class AttachDetach(Controller):
             self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_claim),
             self.watch("", "persistentvolumes", PersistentVolume, self._on_volume),
             self.watch(GROUP, "volumeattachments", Attachment, None),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, VOLUMES),
         ]
 
     def _on_claim(self, _: PersistentVolumeClaim | None, new: PersistentVolumeClaim | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.pods import VOLUMES, Pod
 from hydrofoil.controllers.objects.volumes import PersistentVolumeClaim
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import WARNING
@@ -38,7 +38,7 @@ class EphemeralVolumes(Controller):
     def watches(self) -> list[ValueWatch[Any]]:
         return [
             self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_claim),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, VOLUMES),
         ]
 
     async def stop(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.controllers.objects.pods import Pod
+from hydrofoil.controllers.objects.pods import DEVICES, Pod
 from hydrofoil.controllers.objects.resource_claims import Consumer, ResourceClaim, ResourceClaimTemplate
 from hydrofoil.controllers.runtime.controller import Controller, ValueWatch, all_served
 from hydrofoil.controllers.runtime.recorder import WARNING
@@ -56,7 +56,7 @@ class ResourceClaims(Controller):
         return [
             self.watch(GROUP, "resourceclaimtemplates", ResourceClaimTemplate, self._on_template),
             self.watch(GROUP, "resourceclaims", ResourceClaim, self._on_claim),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, DEVICES),
         ]
 
     async def stop(self) -> None:

@@ -13,7 +13,7 @@ from hydrofoil.controllers.objects.daemon_sets import ROLLING_UPDATE, DaemonSet,
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.nodes import Node
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import SUCCEEDED, Pod, controller_of, node_of
+from hydrofoil.controllers.objects.pods import OF_DAEMON_SET, SUCCEEDED, UNMANAGED, Pod, controller_of, node_of
 from hydrofoil.controllers.objects.revisions import ControllerRevision
 from hydrofoil.controllers.pod_control import PodControl
 from hydrofoil.controllers.runtime.controller import ValueWatch, all_served
@@ -82,7 +82,7 @@ class DaemonSetController(WorkloadController):
         return [
             self.watch(GROUP, PLURAL, DaemonSet, self._on_set),
             self.watch(GROUP, "controllerrevisions", ControllerRevision, self._on_revision),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, OF_DAEMON_SET | UNMANAGED),
             self.watch("", "nodes", Node, self._on_node),
         ]
 

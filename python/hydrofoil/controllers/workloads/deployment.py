@@ -12,7 +12,7 @@ from hydrofoil.controllers.adoption import ControllerRefManager, deletion_check,
 from hydrofoil.controllers.objects.deployments import PROGRESSING, RECREATE, Deployment, DeploymentStatus
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import Pod, controller_of
+from hydrofoil.controllers.objects.pods import EXISTENCE, Pod, controller_of
 from hydrofoil.controllers.objects.replica_sets import REPLICA_FAILURE, ReplicaSet, owner_of
 from hydrofoil.controllers.objects.times import parse_time
 from hydrofoil.controllers.pod_control import is_namespace_terminating
@@ -77,7 +77,7 @@ class DeploymentController(WorkloadController):
         return [
             self.watch(GROUP, "deployments", Deployment, self._on_deployment),
             self.watch(GROUP, "replicasets", ReplicaSet, self._on_set),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, EXISTENCE),
         ]
 
     async def stop(self) -> None:

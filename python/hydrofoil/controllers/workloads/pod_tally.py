@@ -45,8 +45,10 @@ class PodTally:
             state |= LABELED
         return state
 
-    def put(self, pod: Pod, old: Pod | None = None) -> None:
-        """Take the present state of a pod that the owner manages. The same pod may come more than once.
+    def put(self, pod: Pod, old: Pod | None = None) -> bool:
+        """Take the present state of a pod that the owner manages; report whether it is another one.
+
+        The same pod may come more than once.
 
         `old` is the pod before a change, if it was in the tally: labels that are the same are not compared again.
         """
@@ -57,11 +59,12 @@ class PodTally:
         else:
             state = _life(pod) | self._by_labels(pod)
         if before == state:
-            return
+            return False
         if before is not None:
             self._counts[before] -= 1
         self._states[place] = state
         self._counts[state] += 1
+        return True
 
     def remove(self, place: Key) -> None:
         """Forget a pod that is gone, or that the owner manages no more."""

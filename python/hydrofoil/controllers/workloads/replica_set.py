@@ -13,7 +13,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.adoption import ControllerRefManager, deletion_check, orphan_keys, orphans
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import Pod, controller_of
+from hydrofoil.controllers.objects.pods import KINDS, UNMANAGED, Pod, controller_of
 from hydrofoil.controllers.objects.replica_sets import (
     AnyReplicaSet,
     ReplicaSet,
@@ -72,7 +72,7 @@ class ReplicaController(WorkloadController):
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
             self.watch(self.group, self.plural, self.value_type, self._on_set),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, KINDS[self.kind] | UNMANAGED),
         ]
 
     async def stop(self) -> None:
@@ -124,10 +124,11 @@ class ReplicaController(WorkloadController):
             if old is None or before is not None or old.metadata.labels != meta.labels:
                 self._offer(new)
             return
-        if (tally := self._tallies.get(after.uid)) is not None:
-            tally.put(new, old)
+        tally = self._tallies.get(after.uid)
+        is_same = tally is not None and not tally.put(new, old) and old is not None and before == after
         found = self._resolve(meta.namespace, after)
-        if found is None:
+        if found is None or (is_same and not found.spec.min_ready_seconds):
+            # Its binding, or a report, changes nothing that is counted.
             return
         key = f"{meta.namespace}/{found.metadata.name}"
         if new.is_deleting:
@@ -266,10 +267,11 @@ class ReplicaController(WorkloadController):
     async def _create(self, owner: Owner, found: AnyReplicaSet, count: int, key: str) -> ApiError | None:
         self._expectations.expect_creations(key, count)
         body = orjson.dumps(pod_from_template(found.spec.template.value(), owner))
+        replicas = self._control.replicas(owner, body)
 
         async def create(_: int) -> None:
             try:
-                await self._control.create(owner, body)
+                await self._control.create(owner, replicas)
             except ApiError as e:
                 # Any further one would fail, and the set itself goes soon.
                 if not is_namespace_terminating(e):

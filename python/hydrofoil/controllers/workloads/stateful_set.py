@@ -11,7 +11,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.controllers.adoption import ControllerRefManager, deletion_check, orphan_keys, orphans
 from hydrofoil.controllers.objects.meta import OwnerReference
 from hydrofoil.controllers.objects.owners import Owner
-from hydrofoil.controllers.objects.pods import Pod, controller_of
+from hydrofoil.controllers.objects.pods import OF_STATEFUL_SET, UNMANAGED, Pod, controller_of
 from hydrofoil.controllers.objects.revisions import ControllerRevision
 from hydrofoil.controllers.objects.stateful_sets import StatefulSet, StatefulSetStatus
 from hydrofoil.controllers.objects.volumes import PersistentVolumeClaim
@@ -73,7 +73,7 @@ class StatefulSetController(WorkloadController):
     def watches(self) -> Iterable[ValueWatch[Any]]:
         return [
             self.watch(GROUP, PLURAL, StatefulSet, self._on_set),
-            self.watch("", "pods", Pod, self._on_pod),
+            self.watch("", "pods", Pod, self._on_pod, OF_STATEFUL_SET | UNMANAGED),
             self.watch("", "persistentvolumeclaims", PersistentVolumeClaim, self._on_claim),
             # These are only read: what happens to them alone changes nothing.
             self.watch(GROUP, "controllerrevisions", ControllerRevision, lambda *_: None),

@@ -44,20 +44,17 @@ def check_target(target: dict[str, Any]) -> None:
 
 def assign(draft: Draft, name: str, node: str, moment: str) -> None:
     """Assign a pod to a node (`BindingREST.setPodHostAndAnnotations`). Raise ApiError 409."""
-    present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
-    if draft.lifecycle().deletion_timestamp:
+    hindrance = draft.assign_node(node, moment)
+    if hindrance is None:
+        return
+    what, present = hindrance
+    if what == "deletion":
         why = f"pod {name} is being deleted, cannot be assigned to a host"
-        raise errors.conflict("", "pods/binding", name, why)
-    if present:
-        why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
-        raise errors.conflict("", "pods/binding", name, why)
-    if orjson.loads(draft.get(["spec", "schedulingGates"]) or b"[]"):
-        raise errors.conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
-    draft.set(["spec", "nodeName"], orjson.dumps(node))
-    conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
-    conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
-    conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment})
-    draft.set(["status", "conditions"], orjson.dumps(conditions))
+    elif what == "node":
+        why = f'pod {name} is already assigned to node "{present}"'
+    else:
+        why = f"pod {name} has non-empty .spec.schedulingGates"
+    raise errors.conflict("", "pods/binding", name, why)
 
 
 async def bind(context: Context) -> Answer:

@@ -112,7 +112,8 @@ impl Stored {
 
     /// Return the object in loose form for change.
     pub fn thaw(&self) -> Result<Value> {
-        self.decoded.get().cloned().map_or_else(|| self.kind.read(&self.version), Ok)
+        // Nearly every object that is changed is compared with the present one, whose copy costs less than to decode it.
+        self.object().map(Cow::into_owned)
     }
 }
 

@@ -2,6 +2,8 @@
 
 mod admit;
 mod apply;
+mod at_once;
+mod binding;
 mod change;
 mod conversions;
 mod draft;
@@ -13,6 +15,7 @@ mod steps;
 
 pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, quota_usage, storage_grows};
 pub use apply::{Apply, overlay};
+pub use binding::Hindrance;
 pub use change::Change;
 pub use conversions::Conversions;
 pub use draft::Draft;

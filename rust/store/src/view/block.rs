@@ -17,6 +17,13 @@ use crate::{Draft, Version};
 impl Version {
     /// Return the version with its bytes in a heap, where other processes can read them.
     pub(crate) fn share(mut self, heap: &Heap) -> Self {
+        let (block, length) = (self.write_block(heap), self.json().len() as u32);
+        self.set_json(Json::Shared(Arc::new(block), length));
+        self
+    }
+
+    /// Return a new block with all that another process makes the version of.
+    pub(crate) fn write_block(&self, heap: &Heap) -> Block {
         let mut rest = Vec::with_capacity(256);
         text(&mut rest, self.key().as_bytes());
         number(&mut rest, self.revision());
@@ -28,10 +35,8 @@ impl Version {
             }
             None => number(&mut rest, 0),
         }
-        let length = self.json().len();
-        let block = heap.write(&[&(length as u64).to_le_bytes(), self.json(), &rest]);
-        self.set_json(Json::Shared(Arc::new(block), length as u32));
-        self
+        let json = self.json();
+        heap.write(&[&(json.len() as u64).to_le_bytes(), json, &rest])
     }
 
     /// Return the version in a block. Its cached forms are counted in `history`.
@@ -74,7 +79,7 @@ impl Version {
 
     /// Return the block that has the bytes of the version, if one has.
     pub(crate) fn block(&self) -> Option<&Arc<Block>> {
-        match self.json_bytes() {
+        match self.own_json()? {
             Json::Shared(block, _) => Some(block),
             Json::Own(_) => None,
         }

@@ -288,13 +288,17 @@ impl Shard {
         };
         let last = events.last().map_or(0, |(_, current, ..)| current.revision());
         list.add([FORGET, number, ended, last, 0]);
-        for (kind, current, previous, at) in events {
-            let kind = if kind == EventType::Deleted { DELETE } else { PUT };
-            let previous = previous.map_or(0, |version| list.lend(&version));
+        list.begin_shard();
+        for (kind, current, previous, at) in &events {
+            let kind = if *kind == EventType::Deleted { DELETE } else { PUT };
+            let (current, previous) = (list.lend(current), previous.as_ref().map_or(0, |version| list.lend(version)));
             let at = u64::try_from(at.as_nanos()).unwrap_or(u64::MAX);
-            list.add([kind, number, list.lend(&current), previous, at]);
+            list.add([kind, number, current, previous, at]);
         }
-        tree.each(|version| list.add([LOAD, number, list.lend(version), 0, 0]));
+        tree.each(|version| {
+            let place = list.lend(version);
+            list.add([LOAD, number, place, 0, 0]);
+        });
     }
 }
 

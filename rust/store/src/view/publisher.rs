@@ -170,7 +170,7 @@ impl View {
             region.attach(slot, true);
             region.end()
         };
-        let mut list = List { publisher, mask, bytes: Vec::new(), places: Vec::new() };
+        let mut list = List { publisher, mask, bytes: Vec::new(), places: Vec::new(), made: FxHashMap::default() };
         for (name, shard) in self.all_shards() {
             let number = publisher.number(&Arc::from(&*name));
             shard.tell_all(number, &mut list);
@@ -223,6 +223,9 @@ pub(crate) struct List<'p> {
     mask: u64,
     bytes: Vec<u8>,
     places: Vec<u64>,
+    /// The places of blocks that were made, by the addresses of their versions: an event and the one after it have the
+    /// same version.
+    made: FxHashMap<usize, u64>,
 }
 
 impl List<'_> {
@@ -236,12 +239,23 @@ impl List<'_> {
         }
     }
 
-    /// Lend the block of a version to the worker; return its place, or 0 if it has none.
-    pub(crate) fn lend(&self, version: &Version) -> u64 {
-        version.block().map_or(0, |block| {
+    /// Lend the block of a version to the worker; return its place. Versions of the past, which have none of their own,
+    /// get one that only the worker has.
+    pub(crate) fn lend(&mut self, version: &Arc<Version>) -> u64 {
+        let place = |block: &Block| {
             block.lend(self.mask);
             block.place()
-        })
+        };
+        if let Some(block) = version.block() {
+            return place(block);
+        }
+        let made = || place(&version.write_block(&self.publisher.heap));
+        *self.made.entry(Arc::as_ptr(version).addr()).or_insert_with(made)
+    }
+
+    /// Begin with another shard: the versions of the last one may end.
+    pub(crate) fn begin_shard(&mut self) {
+        self.made.clear();
     }
 
     fn flush(&mut self) {

@@ -10,6 +10,9 @@ use std::time::Duration;
 
 use crate::Version;
 
+/// The number of the latest events whose versions are whole: most readers are at these.
+const WHOLE: usize = 256;
+
 /// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventType {
@@ -139,6 +142,28 @@ impl Ring {
         current.set_event(self.end());
         self.events.push_back(Event { revision, kind, current, previous, at: now, is_previous: false });
         self.trim(now);
+        if let Some(at) = self.events.len().checked_sub(WHOLE) {
+            self.shrink(at);
+        }
+    }
+
+    /// Keep of the version before an event the difference to the one after it, from now on.
+    fn shrink(&mut self, at: usize) {
+        let event = &self.events[at];
+        let Some(whole) = event.previous.as_ref().map(Arc::clone) else { return };
+        let creating = self.creating_event(&whole);
+        let before = creating.as_ref().and_then(|event| event.previous.as_ref().map(Arc::clone));
+        let Some(small) = whole.shrink(&self.events[at].current, before.as_deref(), &self.beside) else { return };
+        let small = Arc::new(small);
+        if let Some(before) = before {
+            before.follow(&small);
+        }
+        self.release(&whole);
+        self.bytes += small.size();
+        if let Some(event) = self.creating_event(&whole) {
+            event.current = Arc::clone(&small);
+        }
+        self.events[at].previous = Some(small);
     }
 
     /// Return all events, the oldest first, with their times.
@@ -252,6 +277,33 @@ mod tests {
         assert_eq!((ring.events.len(), ring.beside.load(Ordering::Relaxed)), (1, 0));
         first.keep_other(Fingerprint::of([8; 32]), b"z", Box::default());
         assert_eq!(ring.beside.load(Ordering::Relaxed), 0);
+    }
+
+    /// All but the latest versions are kept as differences, which readers cannot tell.
+    #[test]
+    fn versions_of_the_past_take_little() {
+        let mut ring = ring(256 << 20);
+        let text = |n: u64| format!(r#"{{"resourceVersion":"","data":"{}{n}"}}"#, "text ".repeat(1000)).into_bytes();
+        let mut last: Option<Arc<Version>> = None;
+        for n in 1..=2 * WHOLE as u64 {
+            let (labels, fields) = (Box::default(), Box::default());
+            let (rv_at, fingerprint) = (r#"{"resourceVersion":""#.len(), Fingerprint::BUILTIN);
+            let draft = Draft { json: text(n), given: None, rv_at, head: 0, labels, fields, fingerprint };
+            let version = Arc::new(Version::new(Arc::from("a"), n, draft, Some(ring.beside())));
+            ring.push(n, EventType::Modified, Arc::clone(&version), last.replace(version), Duration::ZERO);
+        }
+        let size = last.expect("there is one").size();
+        assert!(ring.bytes < (WHOLE + WHOLE / 4) * size, "{} of {size}", ring.bytes);
+        for seq in 0..ring.end() {
+            let event = ring.get(seq).expect("it is kept");
+            let wanted = |n: u64| text(n).len() + n.to_string().len();
+            assert_eq!(event.current.json().len(), wanted(seq + 1));
+            assert!(event.previous.as_ref().is_none_or(|version| version.json().len() == wanted(seq)));
+        }
+        assert!(ring.beside.load(Ordering::Relaxed) > WHOLE * size / 2, "texts that were made count");
+        ring.limits.events = 0;
+        ring.trim(Duration::ZERO);
+        assert_eq!((ring.bytes, ring.beside.load(Ordering::Relaxed)), (0, 0));
     }
 
     /// Return a ring of events at the given revisions, each a second after the previous one.

@@ -13,6 +13,11 @@ use parking_lot::Mutex;
 use crate::view::json::Json;
 use crate::view::saved::Outline;
 
+mod delta;
+mod past;
+
+use past::Past;
+
 /// An object ready to be committed: encoded, but without a revision.
 #[derive(Clone, Debug)]
 pub struct Draft {
@@ -37,7 +42,10 @@ pub struct Draft {
 pub struct Version {
     key: Arc<str>,
     revision: u64,
-    json: Json,
+    /// The text; of a version of the past it is made when it is asked for.
+    json: OnceLock<Json>,
+    /// The difference to the next version, in place of the text.
+    past: Option<Box<Past>>,
     rv_at: u32,
     head: u32,
     labels: Box<[(SmolStr, SmolStr)]>,
@@ -107,7 +115,8 @@ impl Version {
         let version = Self {
             key,
             revision,
-            json,
+            json: OnceLock::from(json),
+            past: None,
             rv_at: draft.rv_at as u32,
             head: draft.head as u32,
             labels: draft.labels,
@@ -130,14 +139,23 @@ impl Version {
         Outline { rv_at, head, fingerprint: self.fingerprint, labels: &self.labels, fields: &self.fields }
     }
 
-    /// Return the bytes, wherever they are.
+    /// Return the bytes, wherever they are; of a version of the past they are made now.
     pub(crate) fn json_bytes(&self) -> &Json {
-        &self.json
+        self.json.get_or_init(|| {
+            let text = self.past.as_ref().map(|past| past.text()).unwrap_or_default();
+            self.keeps(text.len(), 0);
+            Json::Own(text)
+        })
+    }
+
+    /// Return the bytes, unless they would have to be made.
+    pub(crate) fn own_json(&self) -> Option<&Json> {
+        self.json.get()
     }
 
     /// Return the block of the bytes, if they are in one that no other version has.
     pub(crate) fn into_block(self) -> Option<Block> {
-        match self.json {
+        match self.json.into_inner()? {
             Json::Shared(block, _) => Arc::into_inner(block),
             Json::Own(_) => None,
         }
@@ -145,7 +163,7 @@ impl Version {
 
     /// Set the place of the bytes, which are the same.
     pub(crate) fn set_json(&mut self, json: Json) {
-        self.json = json;
+        self.json = OnceLock::from(json);
     }
 
     /// Return a version outside of any store: the result of a dry run.
@@ -165,7 +183,8 @@ impl Version {
         Self {
             key: Arc::from(key),
             revision: 0,
-            json: Json::Own(json.into_boxed_slice()),
+            json: OnceLock::from(Json::Own(json.into_boxed_slice())),
+            past: None,
             rv_at: 0,
             head: draft.head as u32,
             labels: draft.labels,
@@ -200,7 +219,7 @@ impl Version {
             json.len() == draft.len() + end - at && json[..at] == draft[..at] && json[end..] == draft[at..]
         };
         at == draft.rv_at
-            && same(&self.json, &draft.json)
+            && same(self.json(), &draft.json)
             && match (self.given_text(), &draft.given) {
                 (None, None) => true,
                 (Some(given), Some(draft)) => same(&given, draft),
@@ -211,10 +230,10 @@ impl Version {
     /// Report whether a draft has the same content, except at offsets of its JSON that `may_differ` allows.
     pub fn same_but(&self, draft: &Draft, mut may_differ: impl FnMut(usize) -> bool) -> bool {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
-        if at != draft.rv_at || self.json.len() != draft.json.len() + end - at || draft.given.is_some() {
+        if at != draft.rv_at || self.json().len() != draft.json.len() + end - at || draft.given.is_some() {
             return false;
         }
-        let own = self.json[..at].iter().chain(&self.json[end..]);
+        let own = self.json()[..at].iter().chain(&self.json()[end..]);
         own.zip(&draft.json).enumerate().all(|(i, (own, new))| own == new || may_differ(i))
     }
 
@@ -225,7 +244,8 @@ impl Version {
         Self {
             key: Arc::clone(&self.key),
             revision,
-            json: Json::Own(splice(&self.json[..at], revision, &self.json[end..])),
+            json: OnceLock::from(Json::Own(splice(&self.json()[..at], revision, &self.json()[end..]))),
+            past: None,
             rv_at: self.rv_at,
             head: self.head,
             labels: self.labels.clone(),
@@ -241,10 +261,10 @@ impl Version {
     /// Report whether another version has the same content, except for the revision.
     pub(crate) fn same_state(&self, other: &Self) -> bool {
         // Most differ in their lengths, which are known without their bytes.
-        if self.json.len() - digits(self.revision) != other.json.len() - digits(other.revision) {
+        if self.json().len() - digits(self.revision) != other.json().len() - digits(other.revision) {
             return false;
         }
-        let (own, others) = (self.around(&self.json), other.around(&other.json));
+        let (own, others) = (self.around(self.json()), other.around(other.json()));
         let given = match (self.given_text(), other.given_text()) {
             (None, None) => true,
             (Some(own), Some(others)) => self.around(&own) == other.around(&others),
@@ -274,7 +294,7 @@ impl Version {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
         let without = |json: &[u8]| [&json[..at], &json[end..]].concat();
         Draft {
-            json: without(&self.json),
+            json: without(self.json()),
             given: self.given_text().map(|given| without(&given)),
             rv_at: at,
             head: self.head as usize,
@@ -287,7 +307,7 @@ impl Version {
     /// Read one byte of each cache line of the JSON up to a length, whose sum has no meaning. A reader of many
     /// versions that are anywhere in memory waits once for several of them, if they are touched first.
     pub(crate) fn touch(&self, most: usize) -> usize {
-        let lines = self.json.iter().take(most).step_by(64);
+        let lines = self.json().iter().take(most).step_by(64);
         lines.map(|byte| usize::from(*byte)).sum::<usize>() + self.fields.len() + self.labels.len()
     }
 
@@ -313,7 +333,7 @@ impl Version {
 
     /// Return the whole object as canonical JSON.
     pub fn json(&self) -> &[u8] {
-        &self.json
+        self.json_bytes()
     }
 
     /// Return the whole object with raw members as given, if different.
@@ -323,7 +343,7 @@ impl Version {
 
     /// Return the object as an item of a typed list: the text after kind and apiVersion, without `{`.
     pub fn item(&self) -> &[u8] {
-        &self.json[self.head as usize..]
+        &self.json()[self.head as usize..]
     }
 
     /// Return the binary encoding, cached after the first call.
@@ -363,7 +383,7 @@ impl Version {
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }
-        let json = (*json != *self.json).then(|| Arc::from(json));
+        let json = (*json != *self.json()).then(|| Arc::from(json));
         others.push(Other { view, json, fields: fields.into() });
         self.keeps(others.iter().map(Other::size).sum(), before);
     }
@@ -410,7 +430,8 @@ impl Version {
         Self {
             key: Arc::clone(&self.key),
             revision: self.revision,
-            json: self.json.clone(),
+            json: OnceLock::from(self.json_bytes().clone()),
+            past: None,
             rv_at: self.rv_at,
             head: self.head,
             labels: self.labels.clone(),
@@ -435,7 +456,8 @@ impl Version {
 
     /// Return the size of this version in bytes, without cached forms.
     pub fn size(&self) -> usize {
-        self.json.len() + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
+        let text = self.past.as_ref().map_or_else(|| self.json().len(), |past| past.size());
+        text + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
     }
 }
 
@@ -452,46 +474,4 @@ fn splice(before: &[u8], revision: u64, after: &[u8]) -> Box<[u8]> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use hydrofoil_types::Fingerprint;
-
-    use super::{Draft, Version};
-
-    fn draft(data: &str, given: Option<&str>) -> Draft {
-        let object = |data: &str| format!(r#"{{"metadata":{{"resourceVersion":""}},"data":{data}}}"#);
-        let json = object(data).into_bytes();
-        let given = given.map(|given| object(given).into_bytes());
-        let rv_at = r#"{"metadata":{"resourceVersion":""#.len();
-        Draft {
-            json,
-            given,
-            rv_at,
-            head: 0,
-            labels: Box::default(),
-            fields: Box::default(),
-            fingerprint: Fingerprint::BUILTIN,
-        }
-    }
-
-    #[test]
-    fn what_was_given_is_content() {
-        let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")), None);
-        let given = version.given_text().expect("it is another text");
-        assert_eq!(str::from_utf8(&given), Ok(r#"{"metadata":{"resourceVersion":"7"},"data":{ }}"#));
-        assert!(version.same_content(&draft("{}", Some("{ }"))));
-        assert!(!version.same_content(&draft("{}", Some("{  }"))));
-        assert!(!version.same_content(&draft("{}", None)));
-        assert!(Version::new(Arc::from("a"), 7, draft("{}", None), None).given_text().is_none());
-    }
-
-    #[test]
-    fn some_places_may_differ() {
-        let version = Version::new(Arc::from("a"), 1234, draft("[1]", None), None);
-        let at = draft("[2]", None).json.len() - 3;
-        assert!(version.same_but(&draft("[2]", None), |i| i == at));
-        assert!(!version.same_but(&draft("[2]", None), |_| false));
-        assert!(!version.same_but(&draft("[12]", None), |_| true));
-    }
-}
+mod tests;

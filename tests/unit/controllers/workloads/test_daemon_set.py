@@ -367,6 +367,7 @@ async def test_a_refusal_is_an_event(cluster: Cluster, monkeypatch: pytest.Monke
 
     with monkeypatch.context() as patched:
         patched.setattr(cluster.registry, "create", refuse)
+        patched.setattr(cluster.registry, "create_at_once", lambda *_: None)
         await cluster.create(SETS, daemon_set())
         assert calls <= MOST_AT_ONCE + 2 and status(cluster)["observedGeneration"] == 1
         assert cluster.events("DaemonSet")[0].startswith("Warning FailedCreate: Error creating: ")

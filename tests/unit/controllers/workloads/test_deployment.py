@@ -324,6 +324,7 @@ async def test_a_set_that_cannot_be_created_is_reported(cluster: Cluster, monkey
 
     with monkeypatch.context() as patched:
         patched.setattr(cluster.registry, "create", refuse)
+        patched.setattr(cluster.registry, "create_at_once", lambda *_: None)
         await cluster.create(DEPLOYMENTS, deployment())
         status, reason, message = condition(cluster, "Progressing")
         assert (status, reason) == ("False", "ReplicaSetCreateError")
@@ -350,6 +351,7 @@ async def test_a_refusal_of_pods_is_a_condition_of_the_deployment(
 
     with monkeypatch.context() as patched:
         patched.setattr(cluster.registry, "create", refuse)
+        patched.setattr(cluster.registry, "create_at_once", lambda *_: None)
         await cluster.create(DEPLOYMENTS, deployment())
         assert condition(cluster, "ReplicaFailure") == (
             "True",

@@ -342,6 +342,7 @@ async def test_refusals_are_events(
 
     with monkeypatch.context() as patched:
         patched.setattr(cluster.registry, "create", refuse)
+        patched.setattr(cluster.registry, "create_at_once", lambda *_: None)
         await cluster.create(SETS, stateful_set(1, **with_claims()))
         found = [line for line in cluster.events("StatefulSet") if line.startswith("Warning")]
         assert found == [f"Warning FailedCreate: {line}" for line in lines]

@@ -260,3 +260,34 @@ def test_a_number_of_workers_is_refused(value: str) -> None:
     done = subprocess.run(command("serve", f"--workers={value}"), capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "--workers must be auto, or a number from 1 to 63" in done.stderr
+
+
+def test_a_limit_is_that_of_the_whole_server() -> None:
+    limits = ["--enable-priority-and-fairness=false", "--max-mutating-requests-inflight=4"]
+    server = Running(*limits)
+    body = json.dumps(named("slow")).encode()
+    with contextlib.ExitStack() as stack:
+        codes: list[int] = []
+        held: list[http.client.HTTPConnection] = []
+        for _ in range(7):
+            client = stack.enter_context(contextlib.closing(server.connect()))
+            client.connect()
+            client.sock.settimeout(5)
+            head = f"POST {MAPS} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            client.sock.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body[:5])
+            held.append(client)
+            # A request that waits for its body has its place by now, or was refused.
+            wait_for(lambda: inflight(server) + len(codes) >= len(held) or refusal(held[-1], codes))
+        assert len(codes) == 3
+    assert server.end() == 0
+
+
+def refusal(client: http.client.HTTPConnection, codes: list[int]) -> bool:
+    """Add the code of an answer that is there already."""
+    client.sock.setblocking(False)
+    try:
+        first = client.sock.recv(12)
+    except BlockingIOError:
+        return False
+    codes.append(int(first.split()[1]))
+    return True

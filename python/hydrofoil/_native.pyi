@@ -577,6 +577,7 @@ class View:
     def apply(self, change: Change, revision: int) -> Stored | None: ...
     def progress(self, name: str, revision: int) -> None: ...
     def replace(self, name: str, states: list[tuple[int, Change]], revision: int) -> None: ...
+    def forget(self, name: str) -> None: ...
     def checkpoint(self) -> Checkpoint: ...
     def begin_with(self, state: Checkpoint) -> None: ...
     def compact(self) -> None: ...
@@ -639,6 +640,28 @@ class Durable:
         """Fail from now on as a test wants it."""
 
     def close(self) -> None: ...
+
+@final
+class UpstreamFeed:
+    """The feed of a resource from the bodies of another API server; one caller at a time."""
+
+    def __new__(cls, view: View, name: str, resource: ResourceType, loaded: bool) -> UpstreamFeed: ...
+    @property
+    def resource(self) -> ResourceType:
+        """The type whose objects are as the other server wrote them."""
+
+    def begin(self, lists: bool) -> None:
+        """Begin with another body; `lists`: with a list, which is complete or nothing."""
+
+    def read(self, data: bytes) -> tuple[int, bool, int, str]:
+        """Read the next bytes of a watch. Return the number of events, whether the list is complete, and the code and
+        text of the error that ends the watch, 0 without. Raise DataError."""
+
+    def read_page(self, body: bytes) -> tuple[int, str]:
+        """Read a page of a list; return its version, and the token of the next page. Raise DataError."""
+
+    def complete(self, revision: int) -> None:
+        """Make the objects of a list the state at a version."""
 
 @final
 class Etcd:

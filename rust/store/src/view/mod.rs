@@ -1,7 +1,7 @@
 //! All shards of a server, and their shared state.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
@@ -109,6 +109,14 @@ impl View {
         let shard = Arc::new(Shard::new(Arc::clone(&self.shared), reach, begin, self.limits));
         shards.insert(resource.to_owned(), Arc::clone(&shard));
         shard
+    }
+
+    /// Drop a shard, whose objects no longer count.
+    pub fn forget(&self, resource: &str) {
+        let found = self.shards.lock().remove(resource);
+        if let Some(shard) = found {
+            self.shared.bytes.fetch_sub(shard.size().1, Ordering::Relaxed);
+        }
     }
 
     /// End all history: states and watches can only begin at the present.

@@ -1,0 +1,304 @@
+"""Requests that are answered from the view, and those that are not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.authorization.impersonation import Impersonation
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.endpoints.filters.impersonation import wanted_user
+from hydrofoil.endpoints.handlers.get import get
+from hydrofoil.endpoints.handlers.list import list_
+from hydrofoil.endpoints.handlers.watch import watch
+from hydrofoil.endpoints.negotiate import negotiate
+from hydrofoil.endpoints.params import parse
+from hydrofoil.endpoints.watching import Watching
+from hydrofoil.errors import ApiError
+from hydrofoil.headers import ACCEPT
+from hydrofoil.request import User, decide
+from hydrofoil.server.gateway.callers import Caller, Callers, Kind
+from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.mirrors import Mirror, Mirrors
+from hydrofoil.server.gateway.passing import WRITES, Passing
+from hydrofoil.server.gateway.rights import Rights, Unreviewed
+from hydrofoil.server.gateway.written import Written
+from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.errors import Behind, Unavailable
+
+HANDLERS: dict[str, Handler] = {"get": get, "list": list_, "watch": watch}
+LOAD_SECONDS = 5.0
+"""How long a read waits for the first state of a resource."""
+MOST_WATCHES = 100
+"""The watches of a resource that may begin before the history here, each of which is one at the upstream. Further ones
+begin anew by a list, which is answered here."""
+SORTED = frozenset(("flowcontrol.apiserver.k8s.io",))
+"""Groups whose tables are in an order of their own."""
+
+
+class Elsewhere(Exception):
+    """A read that the upstream answers; `shared`: the same answer for all who ask the same."""
+
+    def __init__(self, *, shared: bool = False) -> None:
+        super().__init__()
+        self.shared = shared
+
+
+class Reads:
+    """The route of a gateway: each request is answered from the view, or passed on."""
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        callers: Callers,
+        rights: Rights,
+        mirrors: Mirrors,
+        passing: Passing,
+        *,
+        impersonates: bool,
+        opens: bool,
+        stale: bool,
+    ) -> None:
+        """`impersonates`: this server acts for callers with tokens, too; `opens`: a resource may come into the view by its
+        first read; `stale`: reads without a version are answered while the upstream is away."""
+        self._upstream = upstream
+        self._callers = callers
+        self._rights = rights
+        self._mirrors = mirrors
+        self._passing = passing
+        self._impersonates = impersonates
+        self._opens = opens
+        self._stale = stale
+        self._acting = Impersonation(rights)
+        self._written = Written()
+        self._watches: Counter[tuple[str, str]] = Counter()
+        """The watches that began before the history here, by collection."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """The reads of resources, by verb and by where they were answered."""
+
+    async def __call__(self, context: Context) -> Answer:
+        """Answer a request; an error is an answer, too."""
+        try:
+            return await self._answer(context)
+        except errors.FAULTS as e:
+            if isinstance(e, ConnectionError):
+                raise
+            return respond.failure(context, e)
+
+    async def may(self, context: Context) -> bool:
+        """Report whether the upstream allows a request that this server answers about itself. Raise ApiError 401."""
+        try:
+            return await self._may(context, self._callers.find(context))
+        except Unreviewed:
+            return False
+
+    async def _answer(self, context: Context) -> Answer:
+        caller = self._callers.find(context)
+        shared = False
+        if (mirror := self._readable(context)) is not None:
+            try:
+                answer = await self._read(context, caller, mirror)
+            except Elsewhere as e:
+                shared = e.shared
+                self.counts[context.info.verb, "there"] += 1
+            else:
+                self.counts[context.info.verb, "here"] += 1
+                return answer
+        # The upstream decides on the rest by itself, and says what it serves in its own words.
+        context.warnings.clear()
+        user = await self._user_of(context, caller)
+        if shared:
+            return await self._passing.share(context, user)
+        answer = await self._passing.pass_on(context, user)
+        if context.method in WRITES and answer.status < 300 and context.info.resourceful:
+            self._written.add(caller.key, context.info.group, context.info.resource)
+        return answer
+
+    def _readable(self, context: Context) -> Mirror | None:
+        """Return the resource of a request that can be answered from the view."""
+        info = context.info
+        if context.method != "GET" or info.subresource or info.rest or info.verb not in HANDLERS:
+            return None
+        mirror = self._mirrors.find(info)
+        if mirror is None or (mirror.served.namespaced and info.name and not info.namespace):
+            return None
+        return mirror if mirror.served.namespaced or not info.namespace else None
+
+    async def _read(self, context: Context, caller: Caller, mirror: Mirror) -> Answer:
+        """Answer from the view. Raise Elsewhere, and ApiError 503 while the upstream is away."""
+        away = self._upstream.contact.away
+        try:
+            allowed = await self._may(context, caller)
+        except Unreviewed:
+            allowed = False
+        if not allowed:
+            raise self._elsewhere()
+        collection = await self._opened(mirror)
+        context.resource = context.served = mirror.resource
+        context.verb = context.info.verb
+        context.params = parse(context.info.query)
+        try:
+            await self._freshen(context, caller, mirror, collection)
+            away = away or self._upstream.contact.away
+            return await self._handle(context, mirror)
+        except ApiError as e:
+            if e.code == 404 and context.verb == "get":
+                context.counted = True
+                raise
+            if away or self._upstream.contact.away:
+                raise self._upstream.unreachable() from None
+            raise self._elsewhere() from None
+
+    def _elsewhere(self, *, shared: bool = False) -> Exception:
+        """Return what leaves a read to the upstream: the 503 while it is away."""
+        return self._upstream.unreachable() if self._upstream.contact.away else Elsewhere(shared=shared)
+
+    async def _opened(self, mirror: Mirror) -> Collection:
+        """Return the objects of a resource once they are loaded. Raise Elsewhere and ApiError 503."""
+        collection = mirror.collection or (self._mirrors.open(mirror) if self._opens else None)
+        if collection is None:
+            raise self._elsewhere()
+        if collection.loading is not None:
+            if (feed := self._mirrors.feed(mirror)) is not None and feed.problem:
+                raise self._elsewhere()
+            await asyncio.wait([collection.loading], timeout=LOAD_SECONDS)
+            # What follows the load happens in the next turn.
+            await asyncio.sleep(0)
+            if collection.loading is not None:
+                raise self._elsewhere()
+        mirror.use()
+        return collection
+
+    async def _freshen(self, context: Context, caller: Caller, mirror: Mirror, collection: Collection) -> None:
+        """Bring the view to the version that a read needs. Raise Elsewhere, and ApiError 503 while the upstream is away.
+
+        The handlers find a version in the parameters: the one that was asked for, or one that is as new as the upstream's.
+        """
+        params, info = context.params, context.info
+        contact = self._upstream.contact
+        given = params.get("resourceVersion", "")
+        fresh = not given and not params.get("continue")
+        if contact.away:
+            if fresh and not self._stale:
+                raise self._upstream.unreachable()
+            context.warnings.append(f"upstream unreachable, data is {contact.age} s old")
+            if fresh:
+                self._pin(context, collection.revision)
+            return
+        number = self._written.find(caller.key, info.group, info.resource)
+        if not fresh and (given != "0" or not number):
+            feed = self._mirrors.feed(mirror)
+            if given == "0" and feed is not None and feed.problem:
+                raise Elsewhere
+            return
+        if params.get("resourceVersionMatch") and info.verb != "watch":
+            raise Elsewhere
+        try:
+            revision = await self._mirrors.log.ask(mirror.name)
+            if collection.revision < revision:
+                await collection.wait(revision)
+        except (Behind, Unavailable):
+            raise self._elsewhere(shared=info.verb != "watch") from None
+        if number:
+            self._written.settle(caller.key, info.group, info.resource, number)
+        if fresh:
+            self._pin(context, collection.revision)
+
+    @staticmethod
+    def _pin(context: Context, revision: int) -> None:
+        """Set the version of a read that may have any of at least the present one."""
+        # A watch begins with the present state in any case.
+        context.params["resourceVersion"] = "0" if context.info.verb == "watch" else str(revision)
+
+    async def _handle(self, context: Context, mirror: Mirror) -> Answer:
+        resource = mirror.resource
+        if resource.deprecation and resource.deprecates(""):
+            context.common += respond.warning_lines([resource.deprecation])
+        context.accepted = negotiate(
+            context.headers.get(ACCEPT, ""),
+            watchable=context.verb in ("list", "watch"),
+            custom=resource.custom,
+            cbor=context.parts.cbor,
+            tabled=True,
+        )
+        if context.accepted.transform == "Table" and resource.group in SORTED:
+            raise self._elsewhere()
+        answer = await HANDLERS[context.verb](context)
+        context.counted = True
+        if isinstance(answer.stream, Watching):
+            self._watch(context, mirror, answer.stream)
+        return answer
+
+    def _watch(self, context: Context, mirror: Mirror, body: Watching) -> None:
+        """Bind a watch to its resource; leave one that begins before the history to the upstream. Raise Elsewhere."""
+        if body.watch is not None:
+            body.watch.subject = mirror.name
+            return
+        if body.error and not self._upstream.contact.away and self._watches[mirror.name] < MOST_WATCHES:
+            self._watches[mirror.name] += 1
+
+            def ended(_: object) -> None:
+                self._watches[mirror.name] -= 1
+
+            context.at_end(ended)
+            raise Elsewhere
+
+    async def _may(self, context: Context, caller: Caller) -> bool:
+        """Report whether the upstream allows a read. Raise Unreviewed, and ApiError 400 and 403."""
+        if caller.kind is Kind.OTHER:
+            return False
+        if caller.kind is Kind.NOTHING:
+            return not impersonates(context) and await self._rights.allows_anybody(context.info)
+        user = caller.user or await self._rights.login(caller.token)
+        if user is None:
+            return False
+        context.caller = context.user = user
+        if impersonates(context):
+            try:
+                user = await self._become(context, user)
+            except ApiError:
+                if caller.kind is Kind.CERTIFICATE:
+                    raise
+                # The upstream says so itself.
+                return False
+        return (await decide(self._rights, user, context.info)).allowed
+
+    async def _become(self, context: Context, caller: User) -> User:
+        """Return the user that a caller acts as. Raise ApiError 400 and 403."""
+        wanted = wanted_user(context)
+        if wanted is None:
+            return caller
+        context.user, constraint = await self._acting.become(caller, wanted, context.info)
+        if context.audit is not None:
+            context.audit.acts_as(context.user, constraint)
+        return context.user
+
+    async def _user_of(self, context: Context, caller: Caller) -> User | None:
+        """Return the user that this server acts for when it passes a request on; None: the caller has its own credentials.
+
+        Raise ApiError 400, 403 and 503.
+        """
+        user = caller.user
+        if user is None and self._impersonates and caller.kind is Kind.TOKEN:
+            try:
+                user = await self._rights.login(caller.token)
+            except Unreviewed:
+                raise self._upstream.unreachable() from None
+        if user is None:
+            return None
+        if not impersonates(context):
+            return user
+        try:
+            return await self._become(context, user)
+        except ApiError:
+            if self._upstream.contact.away:
+                raise self._upstream.unreachable() from None
+            raise
+
+
+def impersonates(context: Context) -> bool:
+    """Report whether a request is to be that of another user than its caller."""
+    return any(name[:12].lower() == "impersonate-" for name in context.request.headers)

@@ -61,7 +61,9 @@ def bad_gateway(text: str) -> Answer:
     return answer
 
 
-async def dial(url: URL, context: ssl.SSLContext | None, name: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
+async def dial(
+    url: URL, context: ssl.SSLContext | None, name: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
     """Return a connection to a service, or the reason for its failure; without `context` it is not encrypted."""
     where = f"{url.host}:{url.port}"
     try:

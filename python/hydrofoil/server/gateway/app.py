@@ -46,7 +46,9 @@ NOBODY = User("")
 class GatewayApp(App):
     """A gateway from its view to its socket. It has no admission, no rights and no controllers of its own."""
 
-    def __init__(self, core: Core, listener: Listener, certificates: Certificates, log: UpstreamLog, upstream: Upstream):
+    def __init__(
+        self, core: Core, listener: Listener, certificates: Certificates, log: UpstreamLog, upstream: Upstream
+    ):
         """Make the parts. Raise ValueError with one line."""
         self.core = core
         self.controlling = None
@@ -72,7 +74,7 @@ class GatewayApp(App):
         rights = Rights(upstream, core.clock, config.upstream_authorization_cache)
         audited = self.audit.service is not None
         filters[Place.AUTHENTICATION] = authentication(identify(callers, rights, audited=audited))
-        mirrors = Mirrors(log, core.registry, core.hub)
+        mirrors = self.mirrors = Mirrors(log, core.registry, core.hub)
         self.upstream = add(connection(core, upstream, mirrors))
         passing = Passing(upstream)
         reads = Reads(

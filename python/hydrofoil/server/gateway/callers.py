@@ -62,9 +62,20 @@ class Callers:
             self._certificates = ClientCertificates(Authorities(client_ca_file, files), clock)
 
     def find(self, request: Incoming) -> Caller:
-        """Return the caller of a request. Raise ApiError 401 for a certificate that is not valid."""
-        header = request.headers.get(AUTHORIZATION, "")
-        if header:
+        """Return the caller of a request: by its certificate, else by its token, as kube-apiserver tries them.
+
+        Raise ApiError 401 for a certificate that is not valid, if nothing else is presented.
+        """
+        refused = False
+        if self._certificates is not None and request.certificates:
+            try:
+                login = self._certificates.authenticate(request)
+            except Rejected:
+                refused = True
+            else:
+                if login is not None:
+                    return Caller(Kind.CERTIFICATE, user=known_user(login.user))
+        if header := request.headers.get(AUTHORIZATION, ""):
             token = bearer(header, [])
             return Caller(Kind.TOKEN, token) if token else UNKNOWN
         if is_websocket(request.headers):
@@ -74,13 +85,9 @@ class Callers:
                 return UNKNOWN
             if token:
                 return Caller(Kind.TOKEN, token)
-        if self._certificates is None:
-            return NOBODY
-        try:
-            login = self._certificates.authenticate(request)
-        except Rejected:
-            raise ApiError(401, "Unauthorized", "Unauthorized") from None
-        return NOBODY if login is None else Caller(Kind.CERTIFICATE, user=known_user(login.user))
+        if refused:
+            raise ApiError(401, "Unauthorized", "Unauthorized")
+        return NOBODY
 
 
 def known_user(user: User) -> User:

@@ -65,7 +65,10 @@ class Upstream:
 
     def start(self) -> None:
         """Begin to probe the upstream, and to read the kubeconfig again."""
-        for work, what in ((self._probe, "the probe of the upstream"), (self._reload, "the kubeconfig of the upstream")):
+        for work, what in (
+            (self._probe, "the probe of the upstream"),
+            (self._reload, "the kubeconfig of the upstream"),
+        ):
             self._tasks.append(asyncio.create_task(keep_running(work, what, self._clock), name=what))
 
     async def close(self) -> None:

@@ -150,4 +150,3 @@ class Mirrors:
             self.close(mirror)
             mirror.closed_until = stopwatch() + EVICTED_SECONDS
             held -= size
-

@@ -154,9 +154,7 @@ class Rights:
         reason = status.get("reason")
         return Verdict(allowed, status.get("denied") is True, reason if isinstance(reason, str) else "")
 
-    async def _review(
-        self, kind: str, path: str, body: bytes, headers: dict[str, str] | None = None
-    ) -> dict[str, Any]:
+    async def _review(self, kind: str, path: str, body: bytes, headers: dict[str, str] | None = None) -> dict[str, Any]:
         """Return the status of a review. Raise Unreviewed."""
         try:
             answer = await self._upstream.post(path, REVIEW_SECONDS, body, headers)

@@ -67,6 +67,7 @@ __all__ = [
     "TlsConnection",
     "TlsError",
     "TypeMetaError",
+    "UpstreamFeed",
     "View",
     "Watcher",
     "Work",

@@ -27,7 +27,7 @@ async def create(session: aiohttp.ClientSession, name: str) -> int:
 async def leave(both: Pair) -> None:
     """Take the upstream away, and wait until the gateway knows."""
     both.between.refuse()
-    await until(lambda: both.gateway.app.core.storage.problem())
+    await until(both.gateway.app.core.storage.problem)
 
 
 async def come_back(both: Pair) -> None:

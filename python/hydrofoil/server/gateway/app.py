@@ -193,6 +193,7 @@ def connection(core: Core, upstream: Upstream, mirrors: Mirrors) -> Part[Resourc
             task.cancel()
         await asyncio.gather(*bounding, return_exceptions=True)
         await resources.close()
+        await mirrors.stop()
         if kept is not None:
             await kept.close()
         await upstream.close()

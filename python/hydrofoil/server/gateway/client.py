@@ -26,7 +26,7 @@ CONNECT_SECONDS = 3.0
 PROBE_SECONDS = (1.0, 3.0)
 """The interval between probes, and the time limit of one."""
 RELOAD_SECONDS = 30.0
-"""The interval in which the kubeconfig and the files that it names are read again: tokens of service accounts change."""
+"""The interval in which the kubeconfig and its files are read again: tokens of service accounts change."""
 PROBE = "/readyz"
 
 
@@ -89,7 +89,7 @@ class Upstream:
 
     @asynccontextmanager
     async def waiting(self, until: float | None) -> AsyncIterator[None]:
-        """Wait for an answer up to a time of the loop, or until the upstream is known to be away. Raise TimeoutError."""
+        """Wait for an answer up to a time of the loop, or until the upstream is away. Raise TimeoutError."""
         async with asyncio.timeout_at(until) as limit:
             self._limits.add(limit)
             try:
@@ -124,7 +124,7 @@ class Upstream:
         *,
         own: bool = True,
     ) -> Document:
-        """Return the answer to a request; `own`: on a connection that presents this server's certificate. Raise Failed."""
+        """Return the answer to a request; `own`: on a connection with this server's certificate. Raise Failed."""
         try:
             session = await (self._asking if own else self.anonymous).session()
             async with (

@@ -87,7 +87,8 @@ class KeptView:
         def write() -> None:
             file = self._file(mirror.path)
             fresh = file.with_suffix(".new")
-            with fresh.open("wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+            # Objects of a cluster are its owner's alone.
+            with os.fdopen(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
                 out.write(cursor.head(""))
                 while (parts := cursor.chunk(CHUNK)) is not None:
                     out.writelines(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 
@@ -21,6 +22,8 @@ from hydrofoil.watch.hub import Hub
 LOG = logging.getLogger("hydrofoil")
 EVICTED_SECONDS = 300.0
 """How long a resource that was taken out of the view is read from the upstream."""
+RETIRE_SECONDS = 10.0
+"""How long the last events of a resource that is gone are waited for."""
 Key = tuple[str, str, str]
 """Group, version and plural."""
 
@@ -65,6 +68,7 @@ class Mirrors:
         self._hub = hub
         self._all: dict[Key, Mirror] = {}
         self._numbers = 0
+        self._retiring: set[asyncio.Task[None]] = set()
 
     def all(self) -> list[Mirror]:
         """Return every resource."""
@@ -88,10 +92,26 @@ class Mirrors:
         return mirror
 
     def remove(self, key: Key) -> None:
-        """Serve a resource no more."""
+        """Serve a resource no more; its watches end after the last events that the upstream sends."""
         found = self._all.pop(key, None)
-        if found is not None:
-            self.close(found)
+        if found is not None and found.collection is not None:
+            task = asyncio.create_task(self._retire(found), name=f"end of {found.path}")
+            self._retiring.add(task)
+            task.add_done_callback(self._retiring.discard)
+
+    async def _retire(self, mirror: Mirror) -> None:
+        feed = self.feed(mirror)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RETIRE_SECONDS):
+                while feed is not None and not feed.problem:
+                    await asyncio.sleep(0.05)
+        self.close(mirror)
+
+    async def stop(self) -> None:
+        """End all work beside requests."""
+        for task in list(self._retiring):
+            task.cancel()
+        await asyncio.gather(*self._retiring, return_exceptions=True)
 
     def open(self, mirror: Mirror) -> Collection | None:
         """Return the objects of a resource, which are read from now on; None if it may not be opened."""

@@ -147,7 +147,9 @@ class Passing:
                 if low == "authorization" or low.startswith("impersonate-"):
                     continue
                 if low == "sec-websocket-protocol" and BEARER in value:
-                    value = ", ".join(p for p in map(str.strip, value.split(",")) if not p.startswith(BEARER))
+                    kept = [part for part in map(str.strip, value.split(",")) if not part.startswith(BEARER)]
+                    out.append((name, ", ".join(kept)))
+                    continue
             audited = audited or low == "audit-id"
             out.append((name, value))
         chain = [*context.request.headers.getall("X-Forwarded-For", []), context.remote]

@@ -62,8 +62,8 @@ class Reads:
         opens: bool,
         stale: bool,
     ) -> None:
-        """`impersonates`: this server acts for callers with tokens, too; `opens`: a resource may come into the view by its
-        first read; `stale`: reads without a version are answered while the upstream is away."""
+        """`impersonates`: this server acts for callers with tokens, too; `opens`: a resource may come into the view by
+        its first read; `stale`: reads without a version are answered while the upstream is away."""
         self._upstream = upstream
         self._callers = callers
         self._rights = rights
@@ -173,9 +173,9 @@ class Reads:
         return collection
 
     async def _freshen(self, context: Context, caller: Caller, mirror: Mirror, collection: Collection) -> None:
-        """Bring the view to the version that a read needs. Raise Elsewhere, and ApiError 503 while the upstream is away.
+        """Bring the view to the version that a read needs. Raise Elsewhere, and ApiError 503 without the upstream.
 
-        The handlers find a version in the parameters: the one that was asked for, or one that is as new as the upstream's.
+        The handlers find a version in the parameters: the one that was asked for, or one as new as the upstream's.
         """
         params, info = context.params, context.info
         contact = self._upstream.contact
@@ -277,7 +277,7 @@ class Reads:
         return context.user
 
     async def _user_of(self, context: Context, caller: Caller) -> User | None:
-        """Return the user that this server acts for when it passes a request on; None: the caller has its own credentials.
+        """Return the user that this server acts for; None: a request is passed on with the caller's own credentials.
 
         Raise ApiError 400, 403 and 503.
         """

@@ -75,7 +75,7 @@ class Resources:
         clock: Clock,
         opens: Callable[[Resource], bool],
     ) -> None:
-        """`opens` tells whether a resource is in the view from the start on."""
+        """Take what tells whether a resource is in the view from the start on."""
         self._catalog = catalog
         self._mirrors = mirrors
         self._upstream = upstream
@@ -121,7 +121,7 @@ class Resources:
             await self._clock.machine.wait(contact.changed, wait)
 
     async def _discover(self) -> set[Key] | None:
-        """Return the resources that can be listed and watched; None if the upstream does not list them. Raise Failed."""
+        """Return the resources that can be listed and watched; None if the upstream lists none. Raise Failed."""
         found: set[Key] = set()
         for root in ("/api", "/apis"):
             answer = await self._upstream.get(root, SECONDS, accept=f"{DISCOVERY},application/json")
@@ -138,7 +138,7 @@ class Resources:
 
     def _take(self, found: set[Key] | None) -> None:
         """Serve the built-in resources that this server knows, too."""
-        known = {(r.group, r.version, r.plural): r for r in self._catalog.resources() if READ <= set(r.verbs)}
+        known = {(r.group, r.version, r.plural): r for r in self._catalog.resources() if READ.issubset(r.verbs)}
         served = known.keys() if found is None else known.keys() & found
         for key in self._builtin - served:
             self._mirrors.remove(key)
@@ -179,7 +179,7 @@ class Resources:
         state = b""
         if stored is not None:
             definition = orjson.loads(stored.json)
-            if holds(definition, "Established") and not holds(definition, "Terminating"):
+            if holds(definition, "Established"):
                 parts = [definition["spec"], definition["status"]["acceptedNames"], definition["metadata"]["uid"]]
                 state = sha256(orjson.dumps(parts)).digest()
         before, keys = self._custom.get(name, (b"", []))
@@ -211,7 +211,7 @@ def discovered(document: dict[str, Any]) -> Iterator[Key]:
     for group in document.get("items") or ():
         for version in group.get("versions") or ():
             for resource in version.get("resources") or ():
-                if set(resource.get("verbs") or ()) >= READ:
+                if READ.issubset(resource.get("verbs") or ()):
                     yield group.get("metadata", {}).get("name", ""), version["version"], resource["resource"]
 
 

@@ -66,8 +66,7 @@ class UpstreamLog:
         self._view, self._clock, self._advanced = view, clock, advanced
 
     def mirror(self, name: Name, path: str, resource: ResourceType, saved: bytes = b"") -> tuple[ResourceType, int]:
-        """Prepare a collection at a path; return its type, whose objects are as the upstream wrote them, and the version
-        of its state.
+        """Prepare a collection at a path. Return its type, with objects as the upstream wrote them, and its version.
 
         `saved` is a list that an earlier process has kept.
         """

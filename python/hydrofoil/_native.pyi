@@ -281,6 +281,9 @@ class Catalog:
     def resource(self, group: str, version: str, plural: str) -> ResourceType: ...
     def kind(self, group: str, version: str, kind: str, type_name: str) -> ResourceType: ...
     def custom(self, definition: Stored) -> list[tuple[str, ResourceType]]: ...
+    def custom_of(self, definition: bytes) -> list[tuple[str, ResourceType]]:
+        """Return the types of a definition in JSON that is not stored, by the names of their versions."""
+
     @staticmethod
     def nonstructural(definition: Stored) -> tuple[str, str] | None: ...
 
@@ -654,15 +657,15 @@ class UpstreamFeed:
     def begin(self, lists: bool) -> None:
         """Begin with another body; `lists`: with a list, which is complete or nothing."""
 
-    def read(self, data: bytes) -> tuple[int, bool, int, str]:
-        """Read the next bytes of a watch. Return the number of events, whether the list is complete, and the code and
-        text of the error that ends the watch, 0 without. Raise DataError."""
+    def read(self, data: bytes) -> tuple[int, bool | None, int, str]:
+        """Read the next bytes of a watch. Return the number of events, whether a list has ended (False: as `complete`),
+        and the code and text of the error that ends the watch, 0 without. Raise DataError."""
 
     def read_page(self, body: bytes) -> tuple[int, str]:
         """Read a page of a list; return its version, and the token of the next page. Raise DataError."""
 
-    def complete(self, revision: int) -> None:
-        """Make the objects of a list the state at a version."""
+    def complete(self, revision: int) -> bool:
+        """Make the objects of a list the state at a version; return False if the view has passed that version."""
 
 @final
 class Etcd:

@@ -33,6 +33,8 @@ ALLOWED = {
     "endpoints/wire.py": "sockets",
     "outbound/proxy.py": "the deadline of a request",
     "server/controllers.py": "the patience of a test",
+    "server/gateway/client.py": "sockets, and the deadline of a request",
+    "server/gateway/passing.py": "the deadline of a request",
     "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",

@@ -16,12 +16,12 @@ use crate::handles::{ResourceType, View};
 #[pyclass(frozen, module = "hydrofoil._native")]
 pub(crate) struct UpstreamFeed(Mutex<Feed>, Arc<Mirror>);
 
-fn failed(why: FeedError) -> PyErr {
+fn failure(why: FeedError) -> PyErr {
     DataError::new_err(why.to_string())
 }
 
-/// The number of events, whether the initial ones are complete, and the code and text of an error.
-type Read = (usize, bool, u16, String);
+/// The number of events, whether the initial ones are complete (false: in vain), and the code and text of an error.
+type Read = (usize, Option<bool>, u16, String);
 
 #[pymethods]
 impl UpstreamFeed {
@@ -43,16 +43,17 @@ impl UpstreamFeed {
     }
 
     fn read(&self, data: PyBackedBytes) -> PyResult<Read> {
-        let made = apart(data.len(), || self.0.lock().read(&data)).map_err(failed)?;
+        let made = apart(data.len(), || self.0.lock().read(&data)).map_err(failure)?;
         let (code, why) = made.failure.unwrap_or_default();
-        Ok((made.events, made.complete, code, why))
+        let complete = (made.complete || made.rewound).then_some(made.complete);
+        Ok((made.events, complete, code, why))
     }
 
     fn read_page(&self, body: PyBackedBytes) -> PyResult<(u64, String)> {
-        apart(body.len(), || self.0.lock().read_page(&body)).map_err(failed)
+        apart(body.len(), || self.0.lock().read_page(&body)).map_err(failure)
     }
 
-    fn complete(&self, revision: u64) {
-        apart(usize::MAX, || self.0.lock().complete(revision));
+    fn complete(&self, revision: u64) -> bool {
+        apart(usize::MAX, || self.0.lock().complete(revision))
     }
 }

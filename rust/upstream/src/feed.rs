@@ -29,6 +29,8 @@ pub struct Progress {
     pub events: usize,
     /// Whether the initial events are complete.
     pub complete: bool,
+    /// Whether their version is below that of the shard, which stays as it was.
+    pub rewound: bool,
     /// The status code and the text of the error that ends the watch.
     pub failure: Option<(u16, String)>,
 }
@@ -100,15 +102,20 @@ impl Feed {
         Ok((revision, token.unwrap_or_default()))
     }
 
-    /// Make the objects of a list the state at a revision; differences from the present one become events.
-    pub fn complete(&mut self, revision: u64) {
+    /// Make the objects of a list the state at a revision; differences from the present one become events. Return whether
+    /// that was done: no event can be at a revision that readers have passed.
+    pub fn complete(&mut self, revision: u64) -> bool {
         let states = self.states.take().unwrap_or_default();
+        if self.loaded && revision < self.shard.revision() {
+            return false;
+        }
         if self.loaded {
             self.shard.replace(states, revision, same_uid);
         } else {
             self.shard.load(states, revision);
             self.loaded = true;
         }
+        true
     }
 
     fn object(&self, text: &[u8]) -> Result<Mirrored, FeedError> {
@@ -126,8 +133,8 @@ impl Feed {
             Line::Failure(code, why) => progress.failure = Some((code, why)),
             Line::Bookmark(revision, ends) => match &self.states {
                 Some(_) if ends => {
-                    self.complete(revision);
-                    progress.complete = true;
+                    progress.complete = self.complete(revision);
+                    progress.rewound = !progress.complete;
                 }
                 Some(_) => {}
                 None => self.shard.progress(revision),
@@ -150,5 +157,118 @@ impl Feed {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hydrofoil_engine::kind::{Catalog, Mirror};
+    use hydrofoil_schema::Release;
+    use hydrofoil_store::{Limits, Shard, View};
+    use hydrofoil_types::Clock;
+
+    use super::{Feed, Progress};
+
+    const CATALOG: &[u8] = include_bytes!("../../../python/hydrofoil/apis/data/catalog.json");
+
+    fn feed() -> (Feed, Arc<Shard>) {
+        let catalog = Catalog::parse(CATALOG, Release::new(36, [])).expect("the package data");
+        let mirror = Arc::new(Mirror::new(&catalog.resource("", "v1", "pods").expect("pods")));
+        let view = View::new(Limits::default(), None, Arc::new(Clock::default()));
+        let shard = view.shard("pods");
+        (Feed::new(Arc::clone(&shard), mirror, false), shard)
+    }
+
+    fn pod(name: &str, revision: u64, more: &str) -> String {
+        let metadata = format!(
+            r#""metadata":{{"name":"{name}","namespace":"n","uid":"u-{name}","resourceVersion":"{revision}"}}"#
+        );
+        format!(r#"{{"kind":"Pod","apiVersion":"v1",{metadata}{more}}}"#)
+    }
+
+    fn line(kind: &str, object: &str) -> String {
+        format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n")
+    }
+
+    fn bookmark(revision: u64, ends: bool) -> String {
+        let more = if ends { r#","annotations":{"k8s.io/initial-events-end":"true"}"# } else { "" };
+        line("BOOKMARK", &format!(r#"{{"kind":"Pod","metadata":{{"resourceVersion":"{revision}"{more}}}}}"#))
+    }
+
+    fn json(shard: &Shard, key: &str) -> Option<String> {
+        shard.get(key).map(|version| String::from_utf8(version.json().to_vec()).expect("text"))
+    }
+
+    #[test]
+    fn a_list_is_complete_with_its_bookmark_and_events_follow() {
+        let (mut feed, shard) = feed();
+        feed.begin(true);
+        let known = pod("a", 5, r#","spec":{"nodeName":"x","later":{"b":1.50,"a":[ ]}}"#);
+        let text = [line("ADDED", &known), bookmark(7, true)].concat();
+        // The bytes arrive in any pieces.
+        let mut made = Progress::default();
+        for (at, piece) in text.as_bytes().chunks(7).enumerate() {
+            assert_eq!((at > 0, shard.size().0), (at > 0, 0), "nothing is shown before the end");
+            made = feed.read(piece).expect("events");
+        }
+        assert!(made.complete);
+        assert_eq!(json(&shard, "n/a"), Some(known), "with members that the schema does not know");
+        assert_eq!(
+            (shard.revision(), shard.get("n/a").map(|v| v.fields().to_vec()).map(|f| f.contains(&"x".into()))),
+            (7, Some(true))
+        );
+        let text = [line("MODIFIED", &pod("a", 8, "")), line("ADDED", &pod("b", 9, "")), bookmark(12, false)].concat();
+        assert_eq!(feed.read(text.as_bytes()).expect("events").events, 2);
+        assert_eq!((shard.size().0, shard.revision()), (2, 12));
+        feed.read(line("DELETED", &pod("a", 13, "")).as_bytes()).expect("an event");
+        assert_eq!((json(&shard, "n/a"), shard.size().0, shard.revision()), (None, 1, 13));
+    }
+
+    #[test]
+    fn pages_are_one_state() {
+        let (mut feed, shard) = feed();
+        feed.begin(true);
+        let item = r#"{"metadata": {"name": "a", "namespace": "n", "resourceVersion": "3"}, "status": {}}"#;
+        let first = format!(
+            r#"{{"kind": "PodList", "metadata": {{"resourceVersion": "9", "continue": "t=\u003d"}}, "items": [{item}]}}"#
+        );
+        assert_eq!(feed.read_page(first.as_bytes()).expect("a page"), (9, "t==".to_owned()));
+        let last = format!(
+            r#"{{"kind":"PodList","metadata":{{"resourceVersion":"9"}},"items":[{},{}]}}"#,
+            pod("b", 4, ""),
+            pod("c", 9, "")
+        );
+        assert_eq!(feed.read_page(last.as_bytes()).expect("a page"), (9, String::new()));
+        assert!(feed.complete(9));
+        assert_eq!((shard.size().0, shard.revision()), (3, 9));
+        let typed = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","namespace":"n","resourceVersion":"3"},"status":{}}"#;
+        assert_eq!(json(&shard, "n/a").as_deref(), Some(typed), "as a single object is written");
+    }
+
+    #[test]
+    fn a_version_below_that_of_the_shard_is_refused() {
+        let (mut feed, shard) = feed();
+        feed.begin(true);
+        feed.read([line("ADDED", &pod("a", 5, "")), bookmark(7, true)].concat().as_bytes()).expect("a list");
+        feed.begin(true);
+        let made = feed.read(bookmark(6, true).as_bytes()).expect("a list");
+        assert_eq!((made.complete, made.rewound, shard.size().0), (false, true, 1));
+        feed.begin(true);
+        assert!(feed.read(bookmark(8, true).as_bytes()).expect("a list").complete);
+        assert_eq!((shard.size().0, shard.revision()), (0, 8));
+    }
+
+    #[test]
+    fn what_is_no_event_is_an_error() {
+        for text in ["{}\n", "x\n", "{\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n"] {
+            let (mut feed, _) = feed();
+            feed.begin(false);
+            assert!(feed.read(text.as_bytes()).is_err(), "{text}");
+        }
+        let (mut feed, _) = feed();
+        let made = feed.read(line("ERROR", r#"{"kind":"Status","code":410,"message":"old"}"#).as_bytes());
+        assert_eq!(made.expect("an error is an event").failure, Some((410, r#""old""#.to_owned())));
     }
 }

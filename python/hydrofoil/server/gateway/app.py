@@ -22,6 +22,7 @@ from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.chain import Place, chain
 from hydrofoil.server.gateway.callers import Caller, Callers, Kind
 from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.identity import Identity
 from hydrofoil.server.gateway.kept import KeptView
 from hydrofoil.server.gateway.metrics import GatewayMetrics
 from hydrofoil.server.gateway.mirrors import Mirrors
@@ -74,16 +75,16 @@ class GatewayApp(App):
         rights = Rights(upstream, core.clock, config.upstream_authorization_cache)
         audited = self.audit.service is not None
         filters[Place.AUTHENTICATION] = authentication(identify(callers, rights, audited=audited))
-        mirrors = self.mirrors = Mirrors(log, core.registry, core.hub)
+        mirrors = self.mirrors = Mirrors(log, core.registry, core.hub, core.clock)
         self.upstream = add(connection(core, upstream, mirrors))
         passing = Passing(upstream)
         reads = Reads(
             upstream,
             callers,
-            rights,
+            Identity(upstream, rights, impersonates=config.upstream_identity == "impersonate"),
             mirrors,
             passing,
-            impersonates=config.upstream_identity == "impersonate",
+            core.clock,
             opens=config.upstream_cache in ("all", "on-demand"),
             stale=config.upstream_stale_reads,
         )
@@ -181,12 +182,8 @@ def connection(core: Core, upstream: Upstream, mirrors: Mirrors) -> Part[Resourc
         resources.start()
         if config.upstream_cache_bytes:
             bounding.append(asyncio.create_task(bound(), name="the bound of the view"))
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                await resources.complete.wait()
-                await mirrors.loaded()
-        except TimeoutError:
-            return
+        if await core.clock.machine.wait(resources.complete, START_SECONDS):
+            await mirrors.load(START_SECONDS)
 
     async def close() -> None:
         for task in bounding:

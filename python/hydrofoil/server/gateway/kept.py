@@ -91,7 +91,8 @@ class KeptView:
             with os.fdopen(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as out:
                 out.write(cursor.head(""))
                 while (parts := cursor.chunk(CHUNK)) is not None:
-                    out.writelines(parts)
+                    for part in parts:
+                        out.write(part)
                 out.write(b"]}\n")
                 out.flush()
                 os.fsync(out.fileno())

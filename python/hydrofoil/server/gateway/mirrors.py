@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import stopwatch
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import RequestInfo
 from hydrofoil.storage.collection import Collection
@@ -60,13 +59,15 @@ class Mirror:
 class Mirrors:
     """The resources of the upstream, and which of them the view has."""
 
-    def __init__(self, log: UpstreamLog, registry: Registry, hub: Hub) -> None:
+    def __init__(self, log: UpstreamLog, registry: Registry, hub: Hub, clock: Clock) -> None:
         self.log = log
         self.read_saved: Callable[[str], bytes] = lambda _: b""
         """Return the list that an earlier process has kept of a path; empty if there is none."""
         self._registry = registry
         self._hub = hub
+        self._clock = clock
         self._all: dict[Key, Mirror] = {}
+        log.rewound = self._reopen
         self._numbers = 0
         self._retiring: set[asyncio.Task[None]] = set()
 
@@ -86,10 +87,22 @@ class Mirrors:
         """Serve a resource; in place of another one of its names, whose watches end."""
         key = served.group, served.version, served.plural
         self.remove(key)
-        self._numbers += 1
-        # A resource that is defined anew has other objects than before.
-        mirror = self._all[key] = Mirror(served, (served.group, f"{served.plural}.{served.version}.{self._numbers}"))
+        mirror = self._all[key] = Mirror(served, self._name(served))
         return mirror
+
+    def _name(self, served: Resource) -> Name:
+        """Return the name of a new collection: a resource that is defined anew has other objects than before."""
+        self._numbers += 1
+        return served.group, f"{served.plural}.{served.version}.{self._numbers}"
+
+    def _reopen(self, name: Name) -> None:
+        """Begin a collection anew whose versions have gone back; its watches end."""
+        mirror = next((mirror for mirror in self._all.values() if mirror.name == name), None)
+        if mirror is not None and mirror.collection is not None:
+            LOG.warning("%s: the upstream is at an earlier version than before", mirror.path)
+            self.close(mirror)
+            mirror.name = self._name(mirror.served)
+            self.open(mirror)
 
     def remove(self, key: Key) -> None:
         """Serve a resource no more; its watches end after the last events that the upstream sends."""
@@ -100,11 +113,8 @@ class Mirrors:
             task.add_done_callback(self._retiring.discard)
 
     async def _retire(self, mirror: Mirror) -> None:
-        feed = self.feed(mirror)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(RETIRE_SECONDS):
-                while feed is not None and not feed.problem:
-                    await asyncio.sleep(0.05)
+        if (feed := self.feed(mirror)) is not None:
+            await self._clock.machine.wait(feed.broken, RETIRE_SECONDS)
         self.close(mirror)
 
     async def stop(self) -> None:
@@ -140,12 +150,10 @@ class Mirrors:
         """Return the feed of a resource; None while it is not open."""
         return self.log.feeds.get(mirror.name)
 
-    async def loaded(self) -> None:
-        """Wait until every open resource has its first state, or has failed to get it."""
-        for mirror in self.all():
-            feed = self.feed(mirror)
-            while feed is not None and not feed.loaded.done() and not feed.problem:
-                await asyncio.wait([feed.loaded], timeout=0.1)
+    async def load(self, seconds: float) -> None:
+        """Wait until every open resource has its first state or has failed to get it, for some seconds at most."""
+        waits = (self._clock.machine.wait(feed.tried, seconds) for feed in self.log.feeds.values())
+        await asyncio.gather(*waits)
 
     def bytes(self) -> int:
         """Return the size of the view."""

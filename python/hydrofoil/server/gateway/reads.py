@@ -7,10 +7,9 @@ from collections import Counter
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
-from hydrofoil.authorization.impersonation import Impersonation
+from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
-from hydrofoil.endpoints.filters.impersonation import wanted_user
 from hydrofoil.endpoints.handlers.get import get
 from hydrofoil.endpoints.handlers.list import list_
 from hydrofoil.endpoints.handlers.watch import watch
@@ -19,12 +18,12 @@ from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.watching import Watching
 from hydrofoil.errors import ApiError
 from hydrofoil.headers import ACCEPT
-from hydrofoil.request import User, decide
-from hydrofoil.server.gateway.callers import Caller, Callers, Kind
+from hydrofoil.server.gateway.callers import Caller, Callers
 from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.identity import Identity
 from hydrofoil.server.gateway.mirrors import Mirror, Mirrors
 from hydrofoil.server.gateway.passing import WRITES, Passing
-from hydrofoil.server.gateway.rights import Rights, Unreviewed
+from hydrofoil.server.gateway.rights import Unreviewed
 from hydrofoil.server.gateway.written import Written
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Behind, Unavailable
@@ -54,25 +53,24 @@ class Reads:
         self,
         upstream: Upstream,
         callers: Callers,
-        rights: Rights,
+        identity: Identity,
         mirrors: Mirrors,
         passing: Passing,
+        clock: Clock,
         *,
-        impersonates: bool,
         opens: bool,
         stale: bool,
     ) -> None:
-        """`impersonates`: this server acts for callers with tokens, too; `opens`: a resource may come into the view by
-        its first read; `stale`: reads without a version are answered while the upstream is away."""
+        """Take whether a resource may come into the view by its first read, `opens`, and whether reads without a
+        version are answered while the upstream is away, `stale`."""
         self._upstream = upstream
         self._callers = callers
-        self._rights = rights
+        self._identity = identity
         self._mirrors = mirrors
         self._passing = passing
-        self._impersonates = impersonates
+        self._clock = clock
         self._opens = opens
         self._stale = stale
-        self._acting = Impersonation(rights)
         self._written = Written()
         self._watches: Counter[tuple[str, str]] = Counter()
         """The watches that began before the history here, by collection."""
@@ -91,7 +89,7 @@ class Reads:
     async def may(self, context: Context) -> bool:
         """Report whether the upstream allows a request that this server answers about itself. Raise ApiError 401."""
         try:
-            return await self._may(context, self._callers.find(context))
+            return await self._identity.may(context, self._callers.find(context))
         except Unreviewed:
             return False
 
@@ -109,7 +107,7 @@ class Reads:
                 return answer
         # The upstream decides on the rest by itself, and says what it serves in its own words.
         context.warnings.clear()
-        user = await self._user_of(context, caller)
+        user = await self._identity.acts_for(context, caller)
         if shared:
             return await self._passing.share(context, user)
         answer = await self._passing.pass_on(context, user)
@@ -131,7 +129,7 @@ class Reads:
         """Answer from the view. Raise Elsewhere, and ApiError 503 while the upstream is away."""
         away = self._upstream.contact.away
         try:
-            allowed = await self._may(context, caller)
+            allowed = await self._identity.may(context, caller)
         except Unreviewed:
             allowed = False
         if not allowed:
@@ -162,9 +160,9 @@ class Reads:
         if collection is None:
             raise self._elsewhere()
         if collection.loading is not None:
-            if (feed := self._mirrors.feed(mirror)) is not None and feed.problem:
+            if (feed := self._mirrors.feed(mirror)) is None or feed.problem:
                 raise self._elsewhere()
-            await asyncio.wait([collection.loading], timeout=LOAD_SECONDS)
+            await self._clock.machine.wait(feed.tried, LOAD_SECONDS)
             # What follows the load happens in the next turn.
             await asyncio.sleep(0)
             if collection.loading is not None:
@@ -224,7 +222,7 @@ class Reads:
             cbor=context.parts.cbor,
             tabled=True,
         )
-        if context.accepted.transform == "Table" and resource.group in SORTED:
+        if context.accepted.transform == "Table" and (resource.group in SORTED or resource.raw.get("later")):
             raise self._elsewhere()
         answer = await HANDLERS[context.verb](context)
         context.counted = True
@@ -245,60 +243,3 @@ class Reads:
 
             context.at_end(ended)
             raise Elsewhere
-
-    async def _may(self, context: Context, caller: Caller) -> bool:
-        """Report whether the upstream allows a read. Raise Unreviewed, and ApiError 400 and 403."""
-        if caller.kind is Kind.OTHER:
-            return False
-        if caller.kind is Kind.NOTHING:
-            return not impersonates(context) and await self._rights.allows_anybody(context.info)
-        user = caller.user or await self._rights.login(caller.token)
-        if user is None:
-            return False
-        context.caller = context.user = user
-        if impersonates(context):
-            try:
-                user = await self._become(context, user)
-            except ApiError:
-                if caller.kind is Kind.CERTIFICATE:
-                    raise
-                # The upstream says so itself.
-                return False
-        return (await decide(self._rights, user, context.info)).allowed
-
-    async def _become(self, context: Context, caller: User) -> User:
-        """Return the user that a caller acts as. Raise ApiError 400 and 403."""
-        wanted = wanted_user(context)
-        if wanted is None:
-            return caller
-        context.user, constraint = await self._acting.become(caller, wanted, context.info)
-        if context.audit is not None:
-            context.audit.acts_as(context.user, constraint)
-        return context.user
-
-    async def _user_of(self, context: Context, caller: Caller) -> User | None:
-        """Return the user that this server acts for; None: a request is passed on with the caller's own credentials.
-
-        Raise ApiError 400, 403 and 503.
-        """
-        user = caller.user
-        if user is None and self._impersonates and caller.kind is Kind.TOKEN:
-            try:
-                user = await self._rights.login(caller.token)
-            except Unreviewed:
-                raise self._upstream.unreachable() from None
-        if user is None:
-            return None
-        if not impersonates(context):
-            return user
-        try:
-            return await self._become(context, user)
-        except ApiError:
-            if self._upstream.contact.away:
-                raise self._upstream.unreachable() from None
-            raise
-
-
-def impersonates(context: Context) -> bool:
-    """Report whether a request is to be that of another user than its caller."""
-    return any(name[:12].lower() == "impersonate-" for name in context.request.headers)

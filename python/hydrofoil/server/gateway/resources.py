@@ -1,12 +1,11 @@
-"""What the upstream serves: built-in resources by its discovery, custom ones by its definitions."""
+"""The resources that a gateway serves: built-in ones by discovery, custom ones by their definitions."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from hashlib import sha256
-from typing import Any
 
 import orjson
 
@@ -17,18 +16,17 @@ from hydrofoil.engine import Stored
 from hydrofoil.errors import FAULTS
 from hydrofoil.pool import run
 from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.discovery import READ, Discovery, Object
 from hydrofoil.server.gateway.mirrors import Key, Mirrors
+from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.upstream.requests import Failed
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")
 REFRESH_SECONDS = 60.0
-SECONDS = 10.0
-DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 DEFINITIONS = ("apiextensions.k8s.io", "v1", "customresourcedefinitions")
-READ = frozenset(("get", "list", "watch"))
-LATER = ("events.k8s.io", "events")
+EVENTS = ("events.k8s.io", "events")
 """The same objects as those of the core group: they are loaded twice only for those who ask."""
 
 
@@ -79,6 +77,7 @@ class Resources:
         self._catalog = catalog
         self._mirrors = mirrors
         self._upstream = upstream
+        self._discovery = Discovery(catalog, upstream)
         self._hub = hub
         self._clock = clock
         self._opens = opens
@@ -86,6 +85,8 @@ class Resources:
         self._custom: dict[str, tuple[bytes, list[Key]]] = {}
         """The state in which a definition is served, and its resources."""
         self._followed: Followed[Definitions] | None = None
+        self._collection: Collection | None = None
+        """The definitions that are followed; others once their versions have gone back."""
         self._changes = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.complete = asyncio.Event()
@@ -110,7 +111,9 @@ class Resources:
         contact = self._upstream.contact
         while True:
             try:
-                self._take(await self._discover())
+                found = await self._discovery.discover()
+                known = self._known().keys() | {key for _, keys in self._custom.values() for key in keys}
+                self._take(found, {} if found is None else await self._discovery.find_later(found, known))
                 self.complete.set()
                 wait = REFRESH_SECONDS
             except Failed:
@@ -120,26 +123,14 @@ class Resources:
                 wait = REFRESH_SECONDS
             await self._clock.machine.wait(contact.changed, wait)
 
-    async def _discover(self) -> set[Key] | None:
-        """Return the resources that can be listed and watched; None if the upstream lists none. Raise Failed."""
-        found: set[Key] = set()
-        for root in ("/api", "/apis"):
-            answer = await self._upstream.get(root, SECONDS, accept=f"{DISCOVERY},application/json")
-            if answer.status in (429, 500, 502, 503, 504):
-                raise Failed(f"the upstream answers {answer.status}")
-            try:
-                document = orjson.loads(answer.body)
-            except orjson.JSONDecodeError:
-                return None
-            if answer.status != 200 or document.get("kind") != "APIGroupDiscoveryList":
-                return None
-            found.update(discovered(document))
-        return found
+    def _known(self) -> dict[Key, Resource]:
+        return {(r.group, r.version, r.plural): r for r in self._catalog.resources() if READ.issubset(r.verbs)}
 
-    def _take(self, found: set[Key] | None) -> None:
-        """Serve the built-in resources that this server knows, too."""
-        known = {(r.group, r.version, r.plural): r for r in self._catalog.resources() if READ.issubset(r.verbs)}
-        served = known.keys() if found is None else known.keys() & found
+    def _take(self, found: dict[Key, Object] | None, later: dict[Key, Resource]) -> None:
+        """Serve the built-in resources of both, and those of a later release."""
+        known = self._known()
+        served = known.keys() if found is None else {key for key in known if key in found}
+        known, served = known | later, served | later.keys()
         for key in self._builtin - served:
             self._mirrors.remove(key)
         opened = {(key[0], key[2]) for key in self._builtin & served}
@@ -147,7 +138,7 @@ class Resources:
         fresh = [key for key in known if key in served and key not in self._builtin]
         for key in sorted(fresh, key=lambda key: not is_stored(known[key])):
             mirror = self._mirrors.add(known[key])
-            again = (key[0], key[2]) in opened or (key[0], key[2]) == LATER
+            again = (key[0], key[2]) in opened or (key[0], key[2]) == EVENTS
             opened.add((key[0], key[2]))
             if key == DEFINITIONS or (not again and self._opens(known[key])):
                 self._mirrors.open(mirror)
@@ -156,9 +147,13 @@ class Resources:
 
     def _follow_definitions(self) -> None:
         mirror = self._mirrors.get(DEFINITIONS)
-        if self._followed is None and mirror is not None and mirror.collection is not None:
-            self._followed = Followed(mirror.collection, mirror.resource.native, Definitions(), self._hub)
-            self._followed.on_change(self._changes.set)
+        if mirror is None or mirror.collection is None or mirror.collection is self._collection:
+            return
+        if self._followed is not None:
+            self._followed.end()
+        self._collection = mirror.collection
+        self._followed = Followed(mirror.collection, mirror.resource.native, Definitions(), self._hub)
+        self._followed.on_change(self._changes.set)
 
     async def _keep_defining(self) -> None:
         while True:
@@ -175,7 +170,7 @@ class Resources:
 
     async def _define(self, name: str, stored: Stored | None) -> None:
         """Serve the resources of a definition, or no more."""
-        definition: dict[str, Any] = {}
+        definition: Object = {}
         state = b""
         if stored is not None:
             definition = orjson.loads(stored.json)
@@ -204,15 +199,6 @@ def is_stored(resource: Resource) -> bool:
     """Report whether objects are stored in the version of a resource."""
     stored = resource.storage_version
     return stored is not None and stored[:2] == (resource.group, resource.version)
-
-
-def discovered(document: dict[str, Any]) -> Iterator[Key]:
-    """Yield the resources of an aggregated discovery document that can be read in all ways."""
-    for group in document.get("items") or ():
-        for version in group.get("versions") or ():
-            for resource in version.get("resources") or ():
-                if READ.issubset(resource.get("verbs") or ()):
-                    yield group.get("metadata", {}).get("name", ""), version["version"], resource["resource"]
 
 
 def choice(text: str) -> Callable[[Resource], bool]:

@@ -30,8 +30,16 @@ REFUSED_SECONDS = 15.0
 SLICE = 32 * 1024
 """The bytes that are read within one turn of the loop."""
 GONE = 410
+UNKNOWN_VERSION = 504
+"""The status of a version that the upstream has not reached, among others."""
+FUTILE = 3
+"""How often that is tried before the state is read anew."""
 BUSY = frozenset((408, 429, 500, 502, 503, 504))
 """Statuses after which the same is asked again."""
+
+
+class Rewound(Exception):
+    """The upstream is at an earlier version than the view: it was restored, or is another one."""
 
 
 class Refused(Exception):
@@ -55,13 +63,21 @@ class Feed:
         clock: Clock,
         chance: Chance,
         advanced: Callable[[], None],
+        rewound: Callable[[], None],
         *,
         revision: int = 0,
     ) -> None:
-        """`path` is that of the collection across namespaces; `revision`: the view has this state already."""
+        """`path` is that of the collection across namespaces; `revision`: the view has this state already.
+
+        Call `rewound` when the upstream is at an earlier version than the view, which cannot follow it then.
+        """
         self.path = path
         self.problem = ""
         """Why the view is not fed; empty while it is."""
+        self.tried = asyncio.Event()
+        """Set once the first state is loaded, or could not be."""
+        self.broken = asyncio.Event()
+        """Set while there is a problem."""
         self.heard = stopwatch()
         """When the view was last known to be as new as the upstream."""
         self.lists = 0
@@ -75,6 +91,9 @@ class Feed:
         self._clock = clock
         self._chance = chance
         self._advanced = advanced
+        self._rewound = rewound
+        self._futile = 0
+        """How often the upstream did not know the version of the view, one after the other."""
         self._listed = bool(revision)
         """Whether the view has a state from which a watch can go on."""
         self._streams = True
@@ -92,8 +111,17 @@ class Feed:
 
     def _loaded(self) -> None:
         self._listed = True
+        self.tried.set()
         if not self.loaded.done():
             self.loaded.set_result(None)
+
+    def _report(self, problem: str) -> None:
+        self.problem = problem
+        if problem:
+            self.tried.set()
+            self.broken.set()
+        else:
+            self.broken.clear()
 
     async def _run(self) -> None:
         pause = PAUSES[0]
@@ -101,20 +129,25 @@ class Feed:
             began = stopwatch()
             try:
                 await self._follow()
-                self.problem = ""
+                self._report("")
                 pause = PAUSES[0]
                 continue
+            except Rewound:
+                self._report("the upstream is at an earlier version")
+                self._rewound()
+                return
             except Refused as e:
-                self.problem = f"the upstream answers {e.status}"
+                self._report(f"the upstream answers {e.status}")
                 wait = REFUSED_SECONDS
             except (Failed, engine.DataError) as e:
-                self.problem = str(e)
+                self._report(str(e))
                 # One that has lasted was fine before.
                 pause = PAUSES[0] if stopwatch() - began > PAUSES[1] else min(pause * 2, PAUSES[1])
                 wait = self._chance.between(pause / 2, pause)
             except FAULTS as e:
                 LOG.exception("the feed of %s failed", self.path)
-                self.problem, wait = str(e), PAUSES[1]
+                self._report(str(e) or type(e).__name__)
+                wait = PAUSES[1]
             await self._clock.machine.wait(self._contact.changed, wait)
 
     async def _follow(self) -> None:
@@ -139,7 +172,8 @@ class Feed:
             if answer.status != 200:
                 self._judge(answer.status, lists)
                 return
-            self.problem = ""
+            self._report("")
+            self._futile = 0
             if not lists:
                 # A state of an earlier process is not shown before the upstream goes on from it.
                 self._loaded()
@@ -147,6 +181,10 @@ class Feed:
 
     def _judge(self, status: int, lists: bool) -> None:
         """Raise for an answer that is no stream, unless something else can be tried at once."""
+        if status == UNKNOWN_VERSION and not lists:
+            self._futile += 1
+            if self._futile > FUTILE:
+                self._listed = False
         if status in BUSY:
             raise Failed(f"the upstream answers {status}")
         if lists and self._streams and status not in (401, 403, 404, 405):
@@ -167,6 +205,8 @@ class Feed:
             for at in range(0, len(piece), SLICE):
                 part = piece[at : at + SLICE] if len(piece) > SLICE else piece
                 _, complete, code, why = await run(self._native.read, part, pooled=self._lists_here)
+                if complete is False:
+                    raise Rewound
                 if complete:
                     self.lists += 1
                     self._lists_here = False
@@ -203,7 +243,8 @@ class Feed:
             revision, token = await run(self._native.read_page, answer.body, pooled=True)
             if not token:
                 break
-        await run(self._native.complete, revision, pooled=True)
+        if not await run(self._native.complete, revision, pooled=True):
+            raise Rewound
         self.lists += 1
         self.heard = stopwatch()
         self._loaded()

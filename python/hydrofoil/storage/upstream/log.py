@@ -30,6 +30,7 @@ class Question:
     """The questions for the version of one resource: one under way, and one for those who came since."""
 
     def __init__(self) -> None:
+        # Held while a question is under way: its answer may be older than whoever comes now, who asks the next one.
         self.turn = asyncio.Lock()
         self.next: asyncio.Task[int] | None = None
 
@@ -53,6 +54,8 @@ class UpstreamLog:
         self.contact = contact
         self.asked = 0
         """The number of questions for a version."""
+        self.rewound: Callable[[Name], None] = lambda _: None
+        """Called with a collection whose upstream is at an earlier version than the view."""
         self.paths: dict[Name, str] = {}
         """The paths of collections, which are set before they are followed."""
         self._requests = requests
@@ -100,6 +103,7 @@ class UpstreamLog:
             self._clock,
             self._chance,
             self._advanced,
+            lambda: self.rewound(name),
             revision=shard.revision,
         )
         self._feeds[name] = feed
@@ -131,10 +135,11 @@ class UpstreamLog:
 
     async def _ask(self, name: Name, question: Question) -> int:
         async with question.turn:
-            await asyncio.sleep(GATHER_SECONDS)
+            await self._clock.machine.sleep(GATHER_SECONDS)
             # Who comes from now on may have seen a later version.
             question.next = None
             self.asked += 1
+            before = self._view.shard(key(name)).revision
             try:
                 answer = await self._requests.get(f"{self.paths[name]}?limit=1", ASK_SECONDS, accept=METADATA)
             except Failed as e:
@@ -145,6 +150,9 @@ class UpstreamLog:
             revision = int(orjson.loads(answer.body)["metadata"]["resourceVersion"])
         except (json.JSONDecodeError, KeyError, TypeError, ValueError):
             raise Unavailable("the upstream's list has no version") from None
+        if revision < before:
+            self.rewound(name)
+            raise Unavailable("the upstream is at an earlier version")
         feed = self._feeds.get(name)
         if feed is not None and self._view.shard(key(name)).revision >= revision:
             feed.heard = stopwatch()

@@ -8,17 +8,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_cel::Patience;
-use hydrofoil_codec::json::{self, scan};
 use hydrofoil_codec::Decoded;
+use hydrofoil_codec::json::{self, scan};
 use hydrofoil_merge::{Unconverted, Versions};
 use hydrofoil_schema::table::Row;
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Version};
 use hydrofoil_types::{Causes, Fingerprint, Schema, SmolStr, Timestamp, Value};
 
-use super::{
-    Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, info,
-};
+use super::{Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, info};
 use crate::error::{Error, Result};
 use crate::stored::key;
 
@@ -75,7 +73,7 @@ impl Mirror {
 
     /// Read an object as the other server wrote it, whole or as an item of a list, in compact text.
     pub fn read_object(&self, text: &[u8]) -> Result<Mirrored> {
-        let json = self.arranged(text)?;
+        let json = self.arrange(text)?;
         let metadata = scan::member(&json, br#""metadata""#).ok_or_else(info::no_metadata)?;
         let metadata = scan::value_end(metadata).and_then(|end| metadata.get(..end)).ok_or_else(info::no_metadata)?;
         let begin = offset(&json, metadata);
@@ -92,9 +90,10 @@ impl Mirror {
         let (at, length) = version.ok_or_else(|| Error::Invalid("an object has a resourceVersion".to_owned()))?;
         let (at, digits) = (begin.saturating_add(at).saturating_add(1), length.saturating_sub(2));
         let end = at.saturating_add(digits);
-        let revision = json.get(at..end).and_then(number).ok_or_else(|| {
-            Error::Invalid(format!("the resourceVersion of {name} is no number"))
-        })?;
+        let revision = json
+            .get(at..end)
+            .and_then(number)
+            .ok_or_else(|| Error::Invalid(format!("the resourceVersion of {name} is no number")))?;
         let fields = if self.selects {
             self.kind.select(&json::decode_stored(&self.info.schema, &json)?)
         } else {
@@ -109,7 +108,7 @@ impl Mirror {
     }
 
     /// Return an object in the order that lists are cut by: type and metadata first, then all else as it was.
-    fn arranged<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>> {
+    fn arrange<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>> {
         const METADATA: &[u8] = br#""metadata":{"#;
         if self.head.is_empty() {
             let typed = |name| scan::member(text, name).is_some();
@@ -118,10 +117,7 @@ impl Mirror {
             }
             let rest = text.get(1..).unwrap_or_default();
             let comma = if rest == b"}" { "" } else { "," };
-            let head = format!(
-                r#"{{"apiVersion":"{}","kind":"{}"{comma}"#,
-                self.info.api_version, self.info.kind.kind
-            );
+            let head = format!(r#"{{"apiVersion":"{}","kind":"{}"{comma}"#, self.info.api_version, self.info.kind.kind);
             return Ok(Cow::Owned([head.as_bytes(), rest].concat()));
         }
         if text.strip_prefix(&*self.head).is_some_and(|rest| rest.starts_with(METADATA)) {

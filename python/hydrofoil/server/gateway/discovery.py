@@ -47,7 +47,7 @@ class Discovery:
         return found
 
     async def find_later(self, found: dict[Key, Object], known: Container[Key]) -> dict[Key, Resource]:
-        """Return the resources that the upstream itself serves and only a later release knows. `known` are all others."""
+        """Return the resources that the upstream serves and only a later release knows; `known` are all others."""
         later = [key for key in found if key not in known]
         if not later:
             return {}

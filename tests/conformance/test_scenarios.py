@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conformance.replay.outcome import Outcome
-from tests.conformance.servers import plain, replay, with_token
+from tests.conformance.servers import plain, replay, replay_through_gateway, with_token
 from tests.conformance.suites import ANSWERS, Expectation, expectations
 from tests.etcd import Etcd
 
@@ -35,6 +35,9 @@ STORED = {
 }
 """The scenarios whose answers depend on where the objects are; all of them run with HYDROFOIL_KIT_ON_ETCD=all."""
 ON_ETCD = [case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_ETCD") == "all"]
+THROUGH_GATEWAY = [
+    case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_GATEWAY") == "all"
+]
 CHANCE = ["special_kinds/svc-ip-immutable"]
 """The step that sets an address which, one time in 240, is the one that was allocated: then nothing changes."""
 
@@ -64,6 +67,12 @@ def controllers(case: Expectation) -> str:
 def test_scenario(case: Expectation, tmp_path: Path) -> None:
     """Run a scenario as it was recorded: over TLS, with RBAC and without ServiceAccount."""
     meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path)))
+
+
+@pytest.mark.parametrize("case", THROUGH_GATEWAY, ids=title)
+def test_scenario_through_a_gateway(case: Expectation, tmp_path: Path) -> None:
+    """The same through a gateway, whose answers are those of its upstream."""
+    meet(case, lambda: replay_through_gateway(case.path, tmp_path, controllers(case), *plain(tmp_path)))
 
 
 @pytest.mark.program("etcd")

@@ -24,6 +24,14 @@ CORE = "/api/v1/namespaces/default"
 EXEC = f"{CORE}/pods/p/exec?command=sh"
 
 
+async def create(server: Server, name: str) -> int:
+    """Create a config map; return its version."""
+    body = {"metadata": {"name": name}}
+    async with aiohttp.ClientSession(server.url) as session, session.post(f"{CORE}/configmaps", json=body) as answer:
+        assert answer.status == 201
+        return int((await answer.json())["metadata"]["resourceVersion"])
+
+
 class Raw:
     """A server that answers one request as it is told to."""
 
@@ -69,7 +77,8 @@ async def test_a_connection_is_upgraded(tmp_path: Path) -> None:
         reader, writer = await asyncio.open_connection(*gateway.address)
         writer.write(
             f"POST {EXEC} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
-            "Authorization: Bearer t\r\nX-Remote-User: root\r\nX-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n".encode()
+            "Authorization: Bearer t\r\nX-Remote-User: root\r\n"
+            "X-Stream-Protocol-Version: v4.channel.k8s.io\r\n\r\n".encode()
         )
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
         for text in (b"one", b"two"):
@@ -97,17 +106,13 @@ async def test_pieces_arrive_as_they_are_sent(tmp_path: Path) -> None:
 async def test_versions_that_go_back_begin_the_view_anew(tmp_path: Path) -> None:
     """The upstream was restored from a backup, or is another one."""
     async with pair(tmp_path) as both, aiohttp.ClientSession(both.gateway.url) as here:
-        async with aiohttp.ClientSession(both.upstream.url) as there:
-            async with there.post(f"{CORE}/configmaps", json={"metadata": {"name": "a"}}) as answer:
-                version = int((await answer.json())["metadata"]["resourceVersion"])
+        version = await create(both.upstream, "a")
         watch = await here.get(f"{CORE}/configmaps?watch=1&resourceVersion={version}")
         clock = Clock()
         clock.freeze(datetime(2026, 2, 1, tzinfo=UTC))
         earlier = Server(Config(port=0, controllers=""), clock=clock)
         await earlier.start()
-        async with aiohttp.ClientSession(earlier.url) as there:
-            async with there.post(f"{CORE}/configmaps", json={"metadata": {"name": "b"}}) as answer:
-                assert int((await answer.json())["metadata"]["resourceVersion"]) < version
+        assert await create(earlier, "b") < version
         both.between.refuse()
         await until(both.gateway.app.core.storage.problem)
         both.between.turn_to(earlier.url)
@@ -173,9 +178,11 @@ async def test_who_asks_at_the_upstream(tmp_path: Path, mode: str) -> None:
         headers = {"Authorization": "Bearer ann-token"}
         review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
         path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-        async with aiohttp.ClientSession(both.gateway.url, headers=headers) as here:
-            async with here.post(path, json=review) as answer:
-                user = (await answer.json())["status"]["userInfo"]
+        async with (
+            aiohttp.ClientSession(both.gateway.url, headers=headers) as here,
+            here.post(path, json=review) as answer,
+        ):
+            user = (await answer.json())["status"]["userInfo"]
         assert (user["username"], user["groups"]) == ("ann", ["blue", "system:authenticated"])
         bad = {"Authorization": "Bearer bad"}
         async with aiohttp.ClientSession(both.gateway.url, headers=bad) as here, here.post(path, json=review) as answer:

@@ -35,6 +35,7 @@ STORED = {
 }
 """The scenarios whose answers depend on where the objects are; all of them run with HYDROFOIL_KIT_ON_ETCD=all."""
 ON_ETCD = [case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_ETCD") == "all"]
+# Not those of health, which is the gateway's own, and with the URL of the server, which is the upstream's.
 THROUGH_GATEWAY = [
     case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_GATEWAY") == "all"
 ]

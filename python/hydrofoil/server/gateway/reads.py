@@ -107,6 +107,7 @@ class Reads:
                 return answer
         # The upstream decides on the rest by itself, and says what it serves in its own words.
         context.warnings.clear()
+        self._count(context)
         user = await self._identity.acts_for(context, caller)
         if shared:
             return await self._passing.share(context, user)
@@ -114,6 +115,15 @@ class Reads:
         if context.method in WRITES and answer.status < 300 and context.info.resourceful:
             self._written.add(caller.key, context.info.group, context.info.resource)
         return answer
+
+    @staticmethod
+    def _count(context: Context) -> None:
+        """Let a request that is passed on count as one for its resource, as far as that is known."""
+        info = context.info
+        served = context.registry.catalog.find(info.group, info.version, info.resource) if info.resourceful else None
+        if served is not None:
+            context.resource = context.served = served
+        context.verb, context.counted = info.verb, True
 
     def _readable(self, context: Context) -> Mirror | None:
         """Return the resource of a request that can be answered from the view."""
@@ -198,7 +208,10 @@ class Reads:
             revision = await self._mirrors.log.ask(mirror.name)
             if collection.revision < revision:
                 await collection.wait(revision)
-        except (Behind, Unavailable):
+        except (Behind, Unavailable) as e:
+            feed = self._mirrors.feed(mirror)
+            if isinstance(e, Behind) and feed is not None:
+                feed.lag()
             raise self._elsewhere(shared=info.verb != "watch") from None
         if number:
             self._written.settle(caller.key, info.group, info.resource, number)

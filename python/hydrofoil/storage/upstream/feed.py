@@ -27,6 +27,8 @@ PAUSES = (0.1, 5.0)
 """The first and the greatest delay before another attempt; it doubles in between."""
 REFUSED_SECONDS = 15.0
 """The delay after the upstream has refused the list: the right, or the resource, may come."""
+PROBE_SECONDS = (2, 5)
+"""The life of a watch for its bookmark alone: first, and where that was too short for one."""
 SLICE = 32 * 1024
 """The bytes that are read within one turn of the loop."""
 GONE = 410
@@ -64,12 +66,14 @@ class Feed:
         chance: Chance,
         advanced: Callable[[], None],
         rewound: Callable[[], None],
+        probe: Callable[[], engine.UpstreamFeed],
         *,
         revision: int = 0,
     ) -> None:
         """`path` is that of the collection across namespaces; `revision`: the view has this state already.
 
-        Call `rewound` when the upstream is at an earlier version than the view, which cannot follow it then.
+        Call `rewound` when the upstream is at an earlier version than the view, which cannot follow it then. `probe`
+        returns another reader of the same resource.
         """
         self.path = path
         self.problem = ""
@@ -92,6 +96,9 @@ class Feed:
         self._chance = chance
         self._advanced = advanced
         self._rewound = rewound
+        self._probe = probe
+        self._probing: asyncio.Task[None] | None = None
+        self._probe_seconds, self._longest_probe = PROBE_SECONDS
         self._futile = 0
         """How often the upstream did not know the version of the view, one after the other."""
         self._listed = bool(revision)
@@ -104,10 +111,47 @@ class Feed:
 
     async def close(self) -> None:
         """Stop."""
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        tasks = [task for task in (self._task, self._probing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if not self.loaded.done():
             self.loaded.cancel()
+
+    def lag(self) -> None:
+        """Report that the upstream is at a later version than the view, and no event shows why.
+
+        A resource without events gets a bookmark each minute only. A second watch from the same version, which ends
+        soon, gets one at its end, behind all events: kube-apiserver sends it within a second or so (apiserver
+        `storage/cacher/cache_watcher.go`, `nextBookmarkTime`).
+        """
+        if self._probing is None or self._probing.done():
+            self._probing = asyncio.create_task(self._catch_up(), name=f"bookmark of {self.path}")
+
+    async def _catch_up(self) -> None:
+        before = self._shard.revision
+        query = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": str(before)}
+        query["timeoutSeconds"] = str(self._probe_seconds)
+        native = self._probe()
+        native.begin(False)
+        try:
+            async with self._requests.stream(f"{self.path}?{urlencode(query)}", SILENCE_SECONDS) as answer:
+                if answer.status != 200:
+                    return
+                async for piece in answer.pieces:
+                    for at in range(0, len(piece), SLICE):
+                        _, _, code, _ = native.read(piece[at : at + SLICE])
+                        self._advanced()
+                        if code:
+                            return
+                        await asyncio.sleep(0)
+            if self._shard.revision == before:
+                self._probe_seconds = self._longest_probe
+        except (Failed, engine.DataError):
+            # The first watch goes on.
+            return
+        except FAULTS:
+            LOG.exception("the bookmark of %s failed", self.path)
 
     def _loaded(self) -> None:
         self._listed = True

@@ -61,6 +61,8 @@ class UpstreamLog:
         self._requests = requests
         self._chance = chance
         self._feeds: dict[Name, Feed] = {}
+        self._types: dict[Name, ResourceType] = {}
+        """The types of this server that the mirrors are of."""
         self._natives: dict[Name, engine.UpstreamFeed] = {}
         self._questions: dict[Name, Question] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -85,6 +87,7 @@ class UpstreamLog:
                 revision = 0
         self.paths[name] = path
         self._natives[name] = native
+        self._types[name] = resource
         return native.resource, revision
 
     @property
@@ -104,6 +107,7 @@ class UpstreamLog:
             self._chance,
             self._advanced,
             lambda: self.rewound(name),
+            lambda: engine.UpstreamFeed(self._view, key(name), self._types[name], True),
             revision=shard.revision,
         )
         self._feeds[name] = feed
@@ -116,6 +120,7 @@ class UpstreamLog:
         """Stop feeding a collection."""
         feed = self._feeds.pop(name, None)
         self._natives.pop(name, None)
+        self._types.pop(name, None)
         self._questions.pop(name, None)
         if feed is not None:
             task = asyncio.ensure_future(feed.close())

@@ -77,7 +77,7 @@ class GatewayApp(App):
         filters[Place.AUTHENTICATION] = authentication(identify(callers, rights, audited=audited))
         mirrors = self.mirrors = Mirrors(log, core.registry, core.hub, core.clock)
         self.upstream = add(connection(core, upstream, mirrors))
-        passing = Passing(upstream)
+        passing = Passing(upstream, core.clock)
         reads = Reads(
             upstream,
             callers,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import aiohttp
 from msgspec import Struct
 from yarl import URL
 
 from hydrofoil.answer import Answer
+from hydrofoil.clock import Clock
 from hydrofoil.endpoints.context import Context
 from hydrofoil.errors import bad_request, internal, timed_out
 from hydrofoil.headers import ACCEPT, ACCEPT_ENCODING, USER_AGENT
@@ -24,6 +25,8 @@ from hydrofoil.server.gateway.client import CONNECT_SECONDS, Upstream
 LEFT_OUT = HOP_BY_HOP | {"date"}
 """Headers of answers that belong to the connection, and the one that this server writes itself."""
 WRITES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
+GATHER_SECONDS = 0.005
+"""The time in which those who ask the same join one read."""
 LARGEST = 64 << 20
 """The greatest answer that several callers share; a larger one each reads for itself."""
 Header = tuple[str, str]
@@ -37,12 +40,23 @@ class Shared(Struct, frozen=True):
     body: bytes
 
 
+class Fetch:
+    """A read for all who ask the same."""
+
+    task: asyncio.Task[Shared | None]
+
+    def __init__(self) -> None:
+        self.sent = False
+        """Whether the upstream may have answered it by now."""
+
+
 class Passing:
     """Everything that the upstream answers itself."""
 
-    def __init__(self, upstream: Upstream) -> None:
+    def __init__(self, upstream: Upstream, clock: Clock) -> None:
         self._upstream = upstream
-        self._shared: dict[tuple[str, ...], asyncio.Task[Shared | None]] = {}
+        self._clock = clock
+        self._fetches: dict[tuple[str, ...], Fetch] = {}
         self.counts: Counter[str] = Counter()
         """The requests that were sent, by verb."""
 
@@ -57,44 +71,42 @@ class Passing:
         answer = await self._send(context, url, headers, own=user is not None, body=True)
         return relay(context, answer)
 
-    async def share(self, context: Context, user: User | None) -> Answer:
-        """Pass a read on, one for all who ask the same: each of them may read it. Raise ApiError 503 and 504."""
+    async def share(self, context: Context, user: User | None, caught_up: Callable[[], bool]) -> Answer | None:
+        """Pass a read on, one for all who ask the same before it is sent: each of them may read it.
+
+        Who comes later may have seen a later state than its answer has, and waits for the next one. Return None if
+        `caught_up` is true by then. Raise ApiError 503 and 504.
+        """
         names = (ACCEPT, ACCEPT_ENCODING, USER_AGENT)
         key = (context.target, *(context.headers.get(name, "") for name in names))
-        task = self._shared.get(key)
-        if task is None:
-            task = self._shared[key] = asyncio.create_task(self._fetch(context, user, key), name="shared read")
-            task.add_done_callback(retrieve_result)
-        found = await asyncio.shield(task)
+        while (fetch := self._fetches.get(key)) is not None and fetch.sent:
+            await asyncio.wait([fetch.task])
+            if caught_up():
+                return None
+        if fetch is None:
+            fetch = self._fetches[key] = Fetch()
+            fetch.task = asyncio.create_task(self._fetch(context, user, key, fetch), name="shared read")
+            fetch.task.add_done_callback(retrieve_result)
+        found = await asyncio.shield(fetch.task)
         if found is None:
             return await self.pass_on(context, user)
         return Answer(found.status, head_of(context, found.head), found.body)
 
-    async def _fetch(self, context: Context, user: User | None, key: tuple[str, ...]) -> Shared | None:
+    async def _fetch(self, context: Context, user: User | None, key: tuple[str, ...], fetch: Fetch) -> Shared | None:
         """Return an answer that every caller may have; None if it is not for all, or too large."""
         try:
+            await self._clock.machine.sleep(GATHER_SECONDS)
+            fetch.sent = True
             url = URL(self._upstream.url + context.target, encoded=True)
             self.counts[context.info.verb] += 1
             headers = self._headers(context, user, upgrade=False)
             answer = await self._send(context, url, headers, own=user is not None, body=False)
+            try:
+                return await read_shared(answer)
+            finally:
+                answer.close()
         finally:
-            # Who comes from now on may have seen a later state.
-            del self._shared[key]
-        try:
-            if answer.status not in (200, 404, 410) or (answer.content_length or 0) > LARGEST:
-                return None
-            pieces: list[bytes] = []
-            size = 0
-            async for piece in answer.content.iter_any():
-                pieces.append(piece)
-                size += len(piece)
-                if size > LARGEST:
-                    return None
-            return Shared(answer.status, lines_of(answer, {"content-length"}), b"".join(pieces))
-        except (aiohttp.ClientError, OSError):
-            return None
-        finally:
-            answer.close()
+            del self._fetches[key]
 
     async def _send(
         self, context: Context, url: URL, headers: Sequence[Header], *, own: bool, body: bool
@@ -164,6 +176,23 @@ class Passing:
             # Without one of them the request would be that of another user.
             raise bad_request("a header of the request has a line break")
         return out
+
+
+async def read_shared(answer: aiohttp.ClientResponse) -> Shared | None:
+    """Return a complete answer; None if it is not for all, or too large."""
+    if answer.status not in (200, 404, 410) or (answer.content_length or 0) > LARGEST:
+        return None
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async for piece in answer.content.iter_any():
+            pieces.append(piece)
+            size += len(piece)
+            if size > LARGEST:
+                return None
+    except (aiohttp.ClientError, OSError):
+        return None
+    return Shared(answer.status, lines_of(answer, {"content-length"}), b"".join(pieces))
 
 
 def impersonation_headers(user: User) -> list[Header]:

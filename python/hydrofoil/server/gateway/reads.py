@@ -39,11 +39,11 @@ SORTED = frozenset(("flowcontrol.apiserver.k8s.io",))
 
 
 class Elsewhere(Exception):
-    """A read that the upstream answers; `shared`: the same answer for all who ask the same."""
+    """A read that the upstream answers, with the version that the view lacks: 0 if it is not the view's fault."""
 
-    def __init__(self, *, shared: bool = False) -> None:
+    def __init__(self, revision: int = 0) -> None:
         super().__init__()
-        self.shared = shared
+        self.revision = revision
 
 
 class Reads:
@@ -95,25 +95,43 @@ class Reads:
 
     async def _answer(self, context: Context) -> Answer:
         caller = self._callers.find(context)
-        shared = False
         if (mirror := self._readable(context)) is not None:
             try:
                 answer = await self._read(context, caller, mirror)
-            except Elsewhere as e:
-                shared = e.shared
-                self.counts[context.info.verb, "there"] += 1
-            else:
                 self.counts[context.info.verb, "here"] += 1
                 return answer
+            except Elsewhere as e:
+                if e.revision and (found := await self._share(context, caller, mirror, e.revision)) is not None:
+                    return found
+                self.counts[context.info.verb, "there"] += 1
         # The upstream decides on the rest by itself, and says what it serves in its own words.
         context.warnings.clear()
         self._count(context)
         user = await self._identity.acts_for(context, caller)
-        if shared:
-            return await self._passing.share(context, user)
         answer = await self._passing.pass_on(context, user)
         if context.method in WRITES and answer.status < 300 and context.info.resourceful:
             self._written.add(caller.key, context.info.group, context.info.resource)
+        return answer
+
+    async def _share(self, context: Context, caller: Caller, mirror: Mirror, revision: int) -> Answer | None:
+        """Answer a read together with those that ask the same; None if it has to be passed on alone."""
+        collection = mirror.collection
+        user = await self._identity.acts_for(context, caller)
+        found = await self._passing.share(
+            context, user, lambda: collection is not None and collection.revision >= revision
+        )
+        if found is not None:
+            self.counts[context.info.verb, "there"] += 1
+            context.counted = True
+            return found
+        if collection is None or collection is not mirror.collection:
+            return None
+        self._pin(context, collection.revision)
+        try:
+            answer = await self._handle(context, mirror)
+        except (ApiError, Elsewhere):
+            return None
+        self.counts[context.info.verb, "here"] += 1
         return answer
 
     @staticmethod
@@ -160,9 +178,9 @@ class Reads:
                 raise self._upstream.unreachable() from None
             raise self._elsewhere() from None
 
-    def _elsewhere(self, *, shared: bool = False) -> Exception:
+    def _elsewhere(self, revision: int = 0) -> Exception:
         """Return what leaves a read to the upstream: the 503 while it is away."""
-        return self._upstream.unreachable() if self._upstream.contact.away else Elsewhere(shared=shared)
+        return self._upstream.unreachable() if self._upstream.contact.away else Elsewhere(revision)
 
     async def _opened(self, mirror: Mirror) -> Collection:
         """Return the objects of a resource once they are loaded. Raise Elsewhere and ApiError 503."""
@@ -204,6 +222,7 @@ class Reads:
             return
         if params.get("resourceVersionMatch") and info.verb != "watch":
             raise Elsewhere
+        revision = 0
         try:
             revision = await self._mirrors.log.ask(mirror.name)
             if collection.revision < revision:
@@ -212,7 +231,7 @@ class Reads:
             feed = self._mirrors.feed(mirror)
             if isinstance(e, Behind) and feed is not None:
                 feed.lag()
-            raise self._elsewhere(shared=info.verb != "watch") from None
+            raise self._elsewhere(0 if info.verb == "watch" else revision) from None
         if number:
             self._written.settle(caller.key, info.group, info.resource, number)
         if fresh:

@@ -144,3 +144,20 @@ async def test_a_gateway_starts_without_its_upstream(tmp_path: Path) -> None:
         async with aiohttp.ClientSession(gateway.url) as here, here.get(f"{MAPS}?resourceVersion=0") as answer:
             assert answer.status == 200
         await gateway.stop()
+
+
+async def test_a_connection_that_stays_silent_is_left(tmp_path: Path) -> None:
+    """The upstream is back, and nothing arrives on what was open before."""
+    async with pair(tmp_path) as both, aiohttp.ClientSession(both.gateway.url) as here:
+        async with here.get(f"{MAPS}?resourceVersion=0") as answer:
+            assert answer.status == 200
+        before = len(both.asked("configmaps?watch=true"))
+        contact = both.gateway.app.contact  # type: ignore[attr-defined]
+        contact.failed("nothing was heard")
+        contact.answered()
+        await until(lambda: len(both.asked("configmaps?watch=true")) == before + 1)
+        async with aiohttp.ClientSession(both.upstream.url) as there:
+            version = await create(there, "a")
+        await until(lambda: objects(both) == 2)
+        async with here.get(f"{MAPS}/a?resourceVersion={version}") as answer:
+            assert answer.status == 200

@@ -38,6 +38,7 @@ ALLOWED = {
     "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",
+    "storage/upstream/feed.py": "sockets that an outage has left silent",
     "storage/collection.py": "the patience of a read with a feed, which is part of a request",
 }
 """Modules that use the loop's time, and the calls they use."""

@@ -75,6 +75,7 @@ class GatewayApp(App):
         rights = Rights(upstream, core.clock, config.upstream_authorization_cache)
         audited = self.audit.service is not None
         filters[Place.AUTHENTICATION] = authentication(identify(callers, rights, audited=audited))
+        self.contact = upstream.contact
         mirrors = self.mirrors = Mirrors(log, core.registry, core.hub, core.clock)
         self.upstream = add(connection(core, upstream, mirrors))
         passing = Passing(upstream, core.clock)

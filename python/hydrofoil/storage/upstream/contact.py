@@ -19,8 +19,6 @@ class Contact:
         """When the last byte arrived."""
         self.problem = "not reached yet"
         """Why it does not answer; empty while it does."""
-        self.losses = 0
-        """How often the contact has ended: what was open before may never be heard of again."""
         self.changed = asyncio.Event()
         """Set, and replaced, whenever the contact ends or begins."""
         self._calls: list[Callable[[], None]] = []
@@ -39,6 +37,10 @@ class Contact:
         """Register a call whenever the contact ends or begins."""
         self._calls.append(call)
 
+    def forget(self, call: Callable[[], None]) -> None:
+        """End such calls."""
+        self._calls.remove(call)
+
     def answered(self) -> None:
         """Record a sign."""
         self.last = stopwatch()
@@ -50,11 +52,10 @@ class Contact:
         """Record that the upstream cannot be reached."""
         before, self.problem = self.problem, why or "no answer"
         if not before:
-            self.losses += 1
             self._report()
 
     def _report(self) -> None:
         changed, self.changed = self.changed, asyncio.Event()
         changed.set()
-        for call in self._calls:
+        for call in list(self._calls):
             call()

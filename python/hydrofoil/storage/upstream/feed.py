@@ -99,6 +99,9 @@ class Feed:
         self._probe = probe
         self._probing: asyncio.Task[None] | None = None
         self._probe_seconds, self._longest_probe = PROBE_SECONDS
+        self._limit: asyncio.Timeout | None = None
+        """The limit of the present stream, which has none before the upstream was away."""
+        contact.on_change(self._begin_anew)
         self._futile = 0
         """How often the upstream did not know the version of the view, one after the other."""
         self._listed = bool(revision)
@@ -111,12 +114,18 @@ class Feed:
 
     async def close(self) -> None:
         """Stop."""
+        self._contact.forget(self._begin_anew)
         tasks = [task for task in (self._task, self._probing) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         if not self.loaded.done():
             self.loaded.cancel()
+
+    def _begin_anew(self) -> None:
+        """End the present stream once the upstream is back: its connection may be silent for ever."""
+        if self._limit is not None and not self._contact.away and not self._limit.expired():
+            self._limit.reschedule(asyncio.get_running_loop().time())
 
     def lag(self) -> None:
         """Report that the upstream is at a later version than the view, and no event shows why.
@@ -208,7 +217,6 @@ class Feed:
         query["timeoutSeconds"] = str(int(self._chance.between(*WATCH_SECONDS)))
         self._native.begin(lists)
         self._lists_here = lists
-        losses = self._contact.losses
         async with self._requests.stream(f"{self.path}?{urlencode(query)}", SILENCE_SECONDS) as answer:
             if answer.status == GONE:
                 self._listed = False
@@ -221,7 +229,13 @@ class Feed:
             if not lists:
                 # A state of an earlier process is not shown before the upstream goes on from it.
                 self._loaded()
-            await self._read(answer.pieces, losses)
+            try:
+                async with asyncio.timeout(None) as self._limit:
+                    await self._read(answer.pieces)
+            except TimeoutError:
+                raise Failed("the upstream was away") from None
+            finally:
+                self._limit = None
 
     def _judge(self, status: int, lists: bool) -> None:
         """Raise for an answer that is no stream, unless something else can be tried at once."""
@@ -240,12 +254,9 @@ class Feed:
             return
         raise Refused(status)
 
-    async def _read(self, pieces: AsyncIterator[bytes], losses: int) -> None:
+    async def _read(self, pieces: AsyncIterator[bytes]) -> None:
         async for piece in pieces:
             self._contact.answered()
-            if self._contact.losses != losses:
-                # It was silent while the upstream was away: what it was sent then may be lost.
-                raise Failed("the upstream was away")
             for at in range(0, len(piece), SLICE):
                 part = piece[at : at + SLICE] if len(piece) > SLICE else piece
                 _, complete, code, why = await run(self._native.read, part, pooled=self._lists_here)

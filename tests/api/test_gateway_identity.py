@@ -13,8 +13,9 @@ import pytest
 
 from hydrofoil.options import Texts
 from hydrofoil.server.config import Config
+from hydrofoil.server.run import Server
 from tests.api.secure import make
-from tests.api.upstreams import Pair, pair
+from tests.api.upstreams import Pair, pair, until
 
 CORE = "/api/v1/namespaces/default"
 ME = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -189,3 +190,69 @@ async def test_users_of_certificates_are_impersonated(tmp_path: Path) -> None:
         assert await asks("ann", f"{MAPS}?resourceVersion=0", Impersonate_User="bob") == "403"
         assert await asks("bob", ME, X_Remote_User="root") == "bob"
         assert await asks("boss", "/api/v1/secrets?resourceVersion=0") == "200"
+
+
+CERTIFIED = """
+apiVersion: v1
+kind: Config
+current-context: it
+contexts: [{{name: it, context: {{cluster: it, user: it}}}}]
+clusters: [{{name: it, cluster: {{server: "{url}", certificate-authority: "{ca}"}}}}]
+users: [{{name: it, user: {{client-certificate: "{cert}", client-key: "{key}"}}}}]
+"""
+
+
+async def test_the_certificate_of_the_gateway_is_nobody_else_s(tmp_path: Path) -> None:
+    """A caller's request is on a connection that presents none: the upstream would take it for the gateway's."""
+    made = await asyncio.to_thread(make, tmp_path / "pki")
+    cert, key = await asyncio.to_thread(made.pair, "boss", [], ("boss", "system:masters"))
+    authority = str(made.folder / "ca.crt")
+    upstream = Server(
+        Config(
+            port=0,
+            tls_cert_file=made.cert,
+            tls_private_key_file=made.key,
+            client_ca_file=authority,
+            authorization_mode=Texts(("RBAC",)),
+        )
+    )
+    await upstream.start()
+    file = tmp_path / "upstream.yaml"
+    text = CERTIFIED.format(url=upstream.url, ca=authority, cert=cert, key=key)
+    await asyncio.to_thread(file.write_text, text)
+    gateway = Server(Config(port=0, upstream=str(file)))
+    await gateway.start()
+    assert gateway.app.core.storage.problem() == ""
+    async with aiohttp.ClientSession(gateway.url) as session:
+        for path in ("/api/v1/secrets", "/api/v1/secrets?resourceVersion=0", "/api/v1/secrets?watch=1"):
+            assert await status(session, path) == 403
+            assert await status(session, path, {"Authorization": "Bearer bad"}) == 401
+            assert await status(session, path, {"Impersonate-User": "boss"}) == 403
+        assert await who(session) == "403"
+        async with session.post(f"{CORE}/configmaps", json={"metadata": {"name": "a"}}) as answer:
+            assert answer.status == 403
+        upgrade = {"Connection": "Upgrade", "Upgrade": "SPDY/3.1"}
+        async with session.post(f"{CORE}/pods/p/exec?command=sh", headers=upgrade) as answer:
+            assert answer.status == 403
+    await gateway.stop()
+    await upstream.stop()
+
+
+async def test_while_the_upstream_is_away_only_known_callers_are_answered(tmp_path: Path) -> None:
+    given = await guarded(tmp_path)
+    async with (
+        pair(tmp_path, given, token="root-token", upstream_authorization_cache=0.001) as both,
+        aiohttp.ClientSession(both.gateway.url) as here,
+    ):
+        await grant(both)
+        path = f"{MAPS}?resourceVersion=0"
+        assert await status(here, path, as_user("ann")) == 200
+        assert await status(here, path, as_user("bob")) == 403
+        both.between.refuse()
+        await until(both.gateway.app.core.storage.problem)
+        assert await status(here, path, as_user("ann")) == 200
+        for headers in ({}, as_user("bob"), as_user("root"), as_user("nobody")):
+            assert await status(here, path, headers) == 503
+        assert await status(here, "/api/v1/secrets?resourceVersion=0", as_user("ann")) == 503
+        # What was known of her for another request is no right to this one.
+        assert await status(here, "/api/v1/pods?resourceVersion=0", as_user("ann")) == 503

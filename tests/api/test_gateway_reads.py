@@ -199,3 +199,19 @@ async def test_metrics_say_where_reads_were_answered(
     assert found['hydrofoil_upstream_reads_total{answered="here",verb="list"}'] == 1
     assert found['hydrofoil_upstream_view_objects{group="",resource="configmaps",version="v1"}'] == 2
     assert found['hydrofoil_upstream_reviews_total{kind="access",result="allowed"}'] == 3, "that of the metrics, too"
+
+
+async def test_informers_of_a_quiet_resource_are_no_watch_there(
+    both: Pair, here: aiohttp.ClientSession, there: aiohttp.ClientSession
+) -> None:
+    """They ask for the present state, which no event shows to be as new as the upstream's version."""
+    async with there.post("/api/v1/namespaces", json={"metadata": {"name": "other"}}) as answer:
+        assert answer.status == 201
+    path = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    streams = await asyncio.gather(*(here.get(path) for _ in range(20)))
+    for stream in streams:
+        event = orjson.loads(await stream.content.readline())
+        assert event["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        stream.close()
+    assert both.asked(path) == []
+    assert len(both.asked("GET /api/v1/pods?")) <= 5

@@ -7,7 +7,7 @@ from collections import Counter
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.handlers.get import get
@@ -34,6 +34,9 @@ LOAD_SECONDS = 5.0
 MOST_WATCHES = 100
 """The watches of a resource that may begin before the history here, each of which is one at the upstream. Further ones
 begin anew by a list, which is answered here."""
+WATCH_SECONDS = 3.0
+"""How long a watch that begins with the present state waits for the view: at the upstream it would be one more watch,
+which nobody shares."""
 SORTED = frozenset(("flowcontrol.apiserver.k8s.io",))
 """Groups whose tables are in an order of their own."""
 
@@ -226,16 +229,25 @@ class Reads:
         try:
             revision = await self._mirrors.log.ask(mirror.name)
             if collection.revision < revision:
-                await collection.wait(revision)
-        except (Behind, Unavailable) as e:
-            feed = self._mirrors.feed(mirror)
-            if isinstance(e, Behind) and feed is not None:
-                feed.lag()
+                await self._wait(mirror, collection, revision, WATCH_SECONDS if info.verb == "watch" else 0.0)
+        except (Behind, Unavailable):
             raise self._elsewhere(0 if info.verb == "watch" else revision) from None
         if number:
             self._written.settle(caller.key, info.group, info.resource, number)
         if fresh:
             self._pin(context, collection.revision)
+
+    async def _wait(self, mirror: Mirror, collection: Collection, revision: int, seconds: float) -> None:
+        """Wait until the view is at a version, or for some seconds at most if these are more. Raise Behind."""
+        end = stopwatch() + seconds
+        while True:
+            try:
+                return await collection.wait(revision)
+            except Behind:
+                if (feed := self._mirrors.feed(mirror)) is not None:
+                    feed.lag()
+                if stopwatch() > end:
+                    raise
 
     @staticmethod
     def _pin(context: Context, revision: int) -> None:

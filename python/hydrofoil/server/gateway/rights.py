@@ -75,11 +75,10 @@ class Answers(Generic[T]):
             found = await question()
         finally:
             del self._asked[key]
-        if self._seconds:
-            while len(self._kept) >= MOST:
-                del self._kept[next(iter(self._kept))]
-            # What changes during a question may not be in its answer.
-            self._kept[key] = (began + self._seconds, found)
+        while len(self._kept) >= MOST:
+            del self._kept[next(iter(self._kept))]
+        # What changes during a question may not be in its answer.
+        self._kept[key] = (began + self._seconds, found)
         return found
 
 

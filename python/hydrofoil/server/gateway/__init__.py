@@ -4,8 +4,9 @@ Its files: `options.py` (the flags), `client.py` (connections to the upstream, w
 without any), `callers.py` (who asks), `rights.py` (what the upstream's reviews say of them), `identity.py` (as whom a
 request is answered and passed on), `discovery.py` and `resources.py` (what the upstream serves), `mirrors.py` (the
 resources that are read from the view), `passing.py` (everything that is passed on), `reads.py` (what is answered here,
-and when not), `written.py` (who reads behind an own write), `kept.py` (the view on a disk), `metrics.py`, and `app.py`
-(the list of its parts). The feeds are in `storage/upstream/`. Only `options.py` is imported without `--upstream`.
+and when not), `comparisons.py` (views without an event), `written.py` (who reads behind an own write), `kept.py` (the
+view on a disk), `metrics.py`, and `app.py` (the list of its parts). The feeds are in `storage/upstream/`. Only
+`options.py` is imported without `--upstream`.
 
 - **What is not certain is passed on.** A request is answered here only if the caller may read it, the view has the
   resource and is as new as the request needs; everything else, errors included, is the upstream's own answer.

@@ -22,6 +22,7 @@ from hydrofoil.server.certificates import Certificates
 from hydrofoil.server.chain import Place, chain
 from hydrofoil.server.gateway.callers import Caller, Callers, Kind
 from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.comparisons import Comparisons
 from hydrofoil.server.gateway.identity import Identity
 from hydrofoil.server.gateway.kept import KeptView
 from hydrofoil.server.gateway.metrics import GatewayMetrics
@@ -79,12 +80,15 @@ class GatewayApp(App):
         mirrors = self.mirrors = Mirrors(log, core.registry, core.hub, core.clock)
         self.upstream = add(connection(core, upstream, mirrors))
         passing = Passing(upstream, core.clock)
+        comparisons = Comparisons(upstream)
+        add(Part(feature=None, close=comparisons.close))
         reads = Reads(
             upstream,
             callers,
             Identity(upstream, rights, impersonates=config.upstream_identity == "impersonate"),
             mirrors,
             passing,
+            comparisons,
             core.clock,
             opens=config.upstream_cache in ("all", "on-demand"),
             stale=config.upstream_stale_reads,

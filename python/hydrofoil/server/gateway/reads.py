@@ -20,6 +20,7 @@ from hydrofoil.errors import ApiError
 from hydrofoil.headers import ACCEPT
 from hydrofoil.server.gateway.callers import Caller, Callers
 from hydrofoil.server.gateway.client import Upstream
+from hydrofoil.server.gateway.comparisons import Comparisons
 from hydrofoil.server.gateway.identity import Identity
 from hydrofoil.server.gateway.mirrors import Mirror, Mirrors
 from hydrofoil.server.gateway.passing import WRITES, Passing
@@ -59,6 +60,7 @@ class Reads:
         identity: Identity,
         mirrors: Mirrors,
         passing: Passing,
+        comparisons: Comparisons,
         clock: Clock,
         *,
         opens: bool,
@@ -71,6 +73,7 @@ class Reads:
         self._identity = identity
         self._mirrors = mirrors
         self._passing = passing
+        self._comparisons = comparisons
         self._clock = clock
         self._opens = opens
         self._stale = stale
@@ -228,8 +231,8 @@ class Reads:
         revision = 0
         try:
             revision = await self._mirrors.log.ask(mirror.name)
-            if collection.revision < revision:
-                await self._wait(mirror, collection, revision, WATCH_SECONDS if info.verb == "watch" else 0.0)
+            if collection.revision < revision and not self._comparisons.covers(mirror, collection, revision):
+                await self._wait(mirror, collection, revision, info.verb)
         except (Behind, Unavailable):
             raise self._elsewhere(0 if info.verb == "watch" else revision) from None
         if number:
@@ -237,17 +240,23 @@ class Reads:
         if fresh:
             self._pin(context, collection.revision)
 
-    async def _wait(self, mirror: Mirror, collection: Collection, revision: int, seconds: float) -> None:
-        """Wait until the view is at a version, or for some seconds at most if these are more. Raise Behind."""
-        end = stopwatch() + seconds
+    async def _wait(self, mirror: Mirror, collection: Collection, revision: int, verb: str) -> None:
+        """Wait until the view is at a version, or is known to be the state there. Raise Behind."""
+        end = stopwatch() + (WATCH_SECONDS if verb == "watch" else 0.0)
         while True:
             try:
                 return await collection.wait(revision)
             except Behind:
                 if (feed := self._mirrors.feed(mirror)) is not None:
                     feed.lag()
+                # One object costs the upstream less than a comparison of all.
+                comparison = None if verb == "get" else self._comparisons.begin(mirror, collection)
                 if stopwatch() > end:
                     raise
+            if comparison is not None:
+                await asyncio.shield(comparison)
+            if self._comparisons.covers(mirror, collection, revision):
+                return None
 
     @staticmethod
     def _pin(context: Context, revision: int) -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
 from urllib.parse import urlsplit
+
+LINE = re.compile(rb"(?:GET|HEAD|POST|PUT|PATCH|DELETE) \S+ (?=HTTP/1\.1\r\n)")
+"""The first line of a request."""
 
 
 class Between:
@@ -20,6 +24,8 @@ class Between:
         self._port = 0
         self.delay = 0.0
         """The time in seconds by which answers are late."""
+        self.requests: list[str] = []
+        """The methods and targets of requests, in their order."""
         self.left: int | None = None
         """The bytes of answers after which all connections are cut; None: never."""
 
@@ -28,6 +34,11 @@ class Between:
         self._server = await asyncio.start_server(self._accepted, "127.0.0.1", self._port)
         self._port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self._port}"
+
+    def turn_to(self, url: str) -> None:
+        """Relay later connections to another URL."""
+        at = urlsplit(url)
+        self._to = at.hostname, at.port
 
     def refuse(self) -> None:
         """Refuse connections until the next start, and reset those that are open."""
@@ -57,7 +68,11 @@ class Between:
         self._answers.set()
 
     async def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, out = await asyncio.open_connection(*self._to)
+        try:
+            there, out = await asyncio.open_connection(*self._to)
+        except OSError:
+            writer.transport.abort()
+            return
         self._open |= {writer, out}
         for work in (self._requests(reader, out), self._replies(there, writer)):
             task = asyncio.ensure_future(work)
@@ -67,6 +82,7 @@ class Between:
     async def _requests(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             while data := await reader.read(1 << 16):
+                self.requests += (line.decode().rstrip() for line in LINE.findall(data))
                 writer.write(data)
                 await writer.drain()
         writer.transport.abort()

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import aiohttp
@@ -144,12 +145,10 @@ Process = tuple[subprocess.Popen[str], str, Path]
 """A running server, its URL, its kubeconfig."""
 
 
-@pytest.fixture
-def process(tmp_path: Path) -> Iterator[Process]:
-    """Yield a server in a process of its own; both may have as many connections as the machine allows."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    kubeconfig = tmp_path / "kubeconfig"
-    args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
+@contextmanager
+def serve(kubeconfig: Path, *flags: str) -> Iterator[Process]:
+    """Yield a server in a process of its own, which writes a kubeconfig."""
+    args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig), *flags)
     with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == f"kubeconfig {kubeconfig}\n"
@@ -158,6 +157,21 @@ def process(tmp_path: Path) -> Iterator[Process]:
         assert found
         yield running, found[1], kubeconfig
         running.kill()
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    """Yield a server in a process of its own; both may have as many connections as the machine allows."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    with serve(tmp_path / "kubeconfig") as found:
+        yield found
+
+
+@pytest.fixture
+def gateway(process: Process, tmp_path: Path) -> Iterator[Process]:
+    """Yield a gateway in a process of its own, before such a server."""
+    with serve(tmp_path / "gateway", "--upstream", str(process[2])) as found:
+        yield found
 
 
 def command(*args: str) -> list[str]:

@@ -71,6 +71,7 @@ __all__ = [
     "TlsConnection",
     "TlsError",
     "TypeMetaError",
+    "UpstreamFeed",
     "View",
     "Watcher",
     "Work",
@@ -285,6 +286,9 @@ class Catalog:
     def resource(self, group: str, version: str, plural: str) -> ResourceType: ...
     def kind(self, group: str, version: str, kind: str, type_name: str) -> ResourceType: ...
     def custom(self, definition: Stored) -> list[tuple[str, ResourceType]]: ...
+    def custom_of(self, definition: bytes) -> list[tuple[str, ResourceType]]:
+        """Return the types of a definition in JSON that is not stored, by the names of their versions."""
+
     @staticmethod
     def nonstructural(definition: Stored) -> tuple[str, str] | None: ...
 
@@ -597,6 +601,7 @@ class View:
     def apply(self, change: Change, revision: int) -> Stored | None: ...
     def progress(self, name: str, revision: int) -> None: ...
     def replace(self, name: str, states: list[tuple[int, Change]], revision: int) -> None: ...
+    def forget(self, name: str) -> None: ...
     def checkpoint(self) -> Checkpoint: ...
     def begin_with(self, state: Checkpoint) -> None: ...
     def compact(self) -> None: ...
@@ -755,6 +760,28 @@ class Durable:
         """Fail from now on as a test wants it."""
 
     def close(self) -> None: ...
+
+@final
+class UpstreamFeed:
+    """The feed of a resource from the bodies of another API server; one caller at a time."""
+
+    def __new__(cls, view: View, name: str, resource: ResourceType, loaded: bool) -> UpstreamFeed: ...
+    @property
+    def resource(self) -> ResourceType:
+        """The type whose objects are as the other server wrote them."""
+
+    def begin(self, lists: bool) -> None:
+        """Begin with another body; `lists`: with a list, which is complete or nothing."""
+
+    def read(self, data: bytes) -> tuple[int, bool | None, int, str]:
+        """Read the next bytes of a watch. Return the number of events, whether a list has ended (False: as `complete`),
+        and the code and text of the error that ends the watch, 0 without. Raise DataError."""
+
+    def read_page(self, body: bytes) -> tuple[int, str]:
+        """Read a page of a list; return its version, and the token of the next page. Raise DataError."""
+
+    def complete(self, revision: int) -> bool:
+        """Make the objects of a list the state at a version; return False if the view has passed that version."""
 
 @final
 class Etcd:

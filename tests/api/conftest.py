@@ -6,13 +6,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.log import Log
-from tests.conftest import command
+from tests.conftest import serve
 from tests.contract.late import LateLog, Truth
 
 Kubectl = Callable[..., str]
@@ -73,22 +74,33 @@ def programs() -> list[str]:
     return list(dict.fromkeys([found, *versions[:1], *versions[-1:]]))
 
 
-@pytest.fixture(scope="module", params=programs(), ids=lambda p: Path(p).name)
+def ways() -> list[tuple[str, bool]]:
+    """Return each kubectl, and the one in use once more through a gateway."""
+    found = programs()
+    return [*((program, False) for program in found), (found[0], True)]
+
+
+def way(param: tuple[str, bool]) -> str:
+    """Return the name of a way."""
+    return Path(param[0]).name + ("-gateway" if param[1] else "")
+
+
+@pytest.fixture(scope="module", params=ways(), ids=way)
 def kubectl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
+    program, through = request.param
     home = tmp_path_factory.mktemp("home")
     kubeconfig = home / "kubeconfig"
-    args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
-    with subprocess.Popen(args, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        running.stdout.readline()
-        running.stdout.readline()
+    with ExitStack() as stack:
+        stack.enter_context(serve(kubeconfig))
+        if through:
+            upstream, kubeconfig = kubeconfig, home / "gateway"
+            stack.enter_context(serve(kubeconfig, "--upstream", str(upstream)))
 
         def run(*words: str, stdin: str | None = None, status: int = 0, **env: str) -> str:
-            line = [request.param, "--kubeconfig", str(kubeconfig), "--cache-dir", str(home / "cache"), *words]
+            line = [program, "--kubeconfig", str(kubeconfig), "--cache-dir", str(home / "cache"), *words]
             known = {**os.environ, **env}
             done = subprocess.run(line, input=stdin, env=known, capture_output=True, text=True, check=False, timeout=60)
             assert done.returncode == status, done.stderr
             return done.stdout + (done.stderr if status else "")
 
         yield run
-        running.terminate()

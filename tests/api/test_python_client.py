@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from kubernetes import client, config, watch
 
-from tests.conftest import command
+from tests.conftest import Process
 
 
-@pytest.fixture
-def core(tmp_path: Path) -> Iterator[client.CoreV1Api]:
-    kubeconfig = tmp_path / "kubeconfig"
-    args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
-    with subprocess.Popen(args, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        running.stdout.readline()
-        running.stdout.readline()
-        config.load_kube_config(str(kubeconfig))
-        with client.ApiClient() as api:
-            yield client.CoreV1Api(api)
-        running.terminate()
+@pytest.fixture(params=["process", "gateway"])
+def core(request: pytest.FixtureRequest) -> Iterator[client.CoreV1Api]:
+    """A client of a server, and of a gateway."""
+    found: Process = request.getfixturevalue(request.param)
+    config.load_kube_config(str(found[2]))
+    with client.ApiClient() as api:
+        yield client.CoreV1Api(api)
 
 
 def test_lists_pages_watches_and_resumes(core: client.CoreV1Api) -> None:

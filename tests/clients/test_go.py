@@ -37,6 +37,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("watch_list", ["true", "false"])
 def test_typed_clients_informers_and_caches(program: Path, process: Process, watch_list: str) -> None:
     """MT-05, WA-07, WA-17: informers start from initial events, or from a list and a watch of later events."""
+    prove(program, process, watch_list)
+
+
+def test_the_same_through_a_gateway(program: Path, gateway: Process) -> None:
+    prove(program, gateway, "true")
+
+
+def prove(program: Path, process: Process, watch_list: str) -> None:
+    """Run the program."""
     environment = {**os.environ, "KUBE_FEATURE_WatchListClient": watch_list}
     line = [str(program), "-kubeconfig", str(process[2])]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=90, env=environment)

@@ -18,6 +18,15 @@ from tests.conftest import command
 SHOWN = 3
 """Differences of a step that a test prints."""
 
+UPSTREAM = """
+apiVersion: v1
+kind: Config
+current-context: upstream
+contexts: [{{name: upstream, context: {{cluster: upstream, user: gateway}}}}]
+clusters: [{{name: upstream, cluster: {{server: "{url}", certificate-authority: "{ca}"}}}}]
+users: [{{name: gateway, user: {{token: admin}}}}]
+"""
+
 
 @contextmanager
 def serve(*flags: str) -> Iterator[str]:
@@ -43,6 +52,23 @@ def with_token(folder: Path) -> list[str]:
     tokens = folder / "tokens.csv"
     tokens.write_text("admin,admin,admin,system:masters\n")
     return [f"--cert-dir={folder}", f"--token-auth-file={tokens}"]
+
+
+@contextmanager
+def before(url: str, folder: Path) -> Iterator[str]:
+    """Yield the URL of a gateway before a server, which knows the gateway as `admin`."""
+    file = folder / "upstream.yaml"
+    file.write_text(UPSTREAM.format(url=url, ca=folder / "ca.crt"))
+    with serve(f"--upstream={file}", f"--cert-dir={folder / 'gateway'}") as found:
+        yield found
+
+
+def replay_through_gateway(path: Path, folder: Path, *flags: str) -> Outcome:
+    """Run a scenario through a gateway before a fresh server with these flags."""
+    with serve(*flags) as upstream, before(upstream, folder) as url:
+        outcome = scenarios.compare(Client(url, "admin"), path, show=SHOWN)
+    print(outcome)
+    return outcome
 
 
 def replay(path: Path, *flags: str, token: str = "admin", keys: Path | None = None) -> Outcome:

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conformance.replay.outcome import Outcome
-from tests.conformance.servers import plain, replay, with_token
+from tests.conformance.servers import plain, replay, replay_through_gateway, with_token
 from tests.conformance.suites import ANSWERS, Expectation, expectations
 from tests.etcd import Etcd
 
@@ -35,6 +35,10 @@ STORED = {
 }
 """The scenarios whose answers depend on where the objects are; all of them run with HYDROFOIL_KIT_ON_ETCD=all."""
 ON_ETCD = [case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_ETCD") == "all"]
+# Not those of health, which is the gateway's own, and with the URL of the server, which is the upstream's.
+THROUGH_GATEWAY = [
+    case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_GATEWAY") == "all"
+]
 CHANCE = ["special_kinds/svc-ip-immutable"]
 """The step that sets an address which, one time in 240, is the one that was allocated: then nothing changes."""
 
@@ -70,6 +74,12 @@ def test_scenario(case: Expectation, tmp_path: Path) -> None:
 def test_scenario_with_workers(case: Expectation, tmp_path: Path) -> None:
     """The same with three processes that answer: whichever a connection has, it shows what any of them was told."""
     meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path), "--workers=3"))
+
+
+@pytest.mark.parametrize("case", THROUGH_GATEWAY, ids=title)
+def test_scenario_through_a_gateway(case: Expectation, tmp_path: Path) -> None:
+    """The same through a gateway, whose answers are those of its upstream."""
+    meet(case, lambda: replay_through_gateway(case.path, tmp_path, controllers(case), *plain(tmp_path)))
 
 
 @pytest.mark.program("etcd")

@@ -36,10 +36,13 @@ ALLOWED = {
     "server/controllers.py": "the patience of a test",
     "server/workers/connections.py": "sockets",
     "server/workers/crew.py": "processes",
+    "server/gateway/client.py": "sockets, and the deadline of a request",
+    "server/gateway/passing.py": "the deadline of a request",
     "server/parts/front.py": "sockets that are still open at the end",
     "outbound/upgrade.py": "sockets",
     "testing/transport.py": "sockets",
     "storage/storage.py": "the writes of other processes",
+    "storage/upstream/feed.py": "sockets that an outage has left silent",
     "storage/collection.py": "the patience of a read with a feed, which is part of a request",
 }
 """Modules that use the loop's time, and the calls they use."""

@@ -36,6 +36,7 @@ from tests.imports import circles, graph
         "log",
         "engine",
         "etcd",
+        "upstream",
         "tls",
         "client",
     ],

@@ -91,6 +91,7 @@ def check_workers(given: Mapping[str, Any]) -> None:
         ("test_controls", "--test-controls", "a test moves one clock and one store"),
         ("from_dump", "--from", "a dump is served from the memory of one process"),
         ("ui", "--ui", "the page shows one process"),
+        ("upstream", "--upstream", "the view of a gateway is one process's"),
     ):
         if given[setting]:
             raise Failure(f"--workers and {name} exclude each other: {why}", code=USAGE)

@@ -16,6 +16,9 @@ from hydrofoil.endpoints.params import ListOptions
 from hydrofoil.engine import Watcher
 from hydrofoil.watch.stream import PIECE, WatchStream
 
+SHORT_SECONDS = 1.2
+"""When a watch that ends soon gets its bookmark."""
+
 
 def chunk(data: bytes) -> bytes:
     """Return one HTTP/1.1 chunk."""
@@ -120,6 +123,9 @@ class Watching:
             if seconds > 4:
                 # A bookmark shortly before the end lets the client resume from it (upstream: 2 s before the deadline).
                 timers.append(clock.later(seconds - 2, watch.bookmark))
+            elif seconds >= 2:
+                # As upstream, which looks for such watches about once a second (`cacher/cache_watcher.go`).
+                timers.append(clock.later(SHORT_SECONDS, watch.bookmark))
             if context.hub.closing:
                 watch.end()
             watch.pump()

@@ -61,13 +61,19 @@ def bad_gateway(text: str) -> Answer:
     return answer
 
 
-async def dial(url: URL, context: ssl.SSLContext, name: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
-    """Return a connection to a service, or the reason for its failure."""
+async def dial(
+    url: URL, context: ssl.SSLContext | None, name: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | str:
+    """Return a connection to a service, or the reason for its failure; without `context` it is not encrypted."""
     where = f"{url.host}:{url.port}"
     try:
         async with asyncio.timeout(DIAL_SECONDS):
             return await asyncio.open_connection(
-                url.host, url.port, ssl=context, server_hostname=name, ssl_handshake_timeout=HANDSHAKE_SECONDS
+                url.host,
+                url.port,
+                ssl=context,
+                server_hostname=None if context is None else name,
+                ssl_handshake_timeout=None if context is None else HANDSHAKE_SECONDS,
             )
     except TimeoutError:
         return f"dial tcp {where}: i/o timeout"
@@ -98,7 +104,7 @@ async def relay_rest(line: Line, reader: asyncio.StreamReader, left: int | None)
 
 
 async def relay_upgrade(
-    request: Incoming, url: URL, headers: list[tuple[str, str]], tls: ssl.SSLContext, name: str
+    request: Incoming, url: URL, headers: list[tuple[str, str]], tls: ssl.SSLContext | None, name: str
 ) -> Answer:
     """Pass a request on with its connection: bytes of either side are sent to the other until one ends.
 

@@ -44,6 +44,11 @@ class Objects:
             found = self._collections[resource.storage] = self.storage.collection(resource.storage, resource.native)
         return found
 
+    def forget(self, name: tuple[str, str]) -> None:
+        """Follow a collection no more, and free its objects."""
+        if self._collections.pop(name, None) is not None:
+            self.storage.forget(name)
+
     async def follow(self) -> None:
         """Follow all served resources, if they must be loaded. Raise the log's error."""
         if self.storage.is_loaded:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
     from hydrofoil.server.workers.crew import Crew
-    from hydrofoil.server.workers.worker import WorkerEnd
+    from hydrofoil.server.workers.end import WorkerEnd
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 T = TypeVar("T")

@@ -12,6 +12,7 @@ from hydrofoil.controls.options import ControlOptions
 from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
+from hydrofoil.server.gateway.options import UpstreamOptions
 from hydrofoil.server.options import DumpOptions, LifeOptions, ListenOptions, ManifestOptions, PageOptions
 from hydrofoil.server.workers.options import WorkerOptions
 from hydrofoil.storage.options import StorageOptions
@@ -25,6 +26,7 @@ class Config(
     DumpOptions,
     PageOptions,
     StorageOptions,
+    UpstreamOptions,
     ControlOptions,
     LifeOptions,
     ControllerOptions,

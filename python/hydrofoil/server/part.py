@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controllers.runtime.controller import Controller
     from hydrofoil.server.workers.crew import Crew
-    from hydrofoil.server.workers.worker import WorkerEnd
+    from hydrofoil.server.workers.end import WorkerEnd
 
 T = TypeVar("T")
 Swap = Callable[[tuple[str, str] | None], None]

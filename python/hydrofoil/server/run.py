@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
+    from hydrofoil.server.gateway.client import Upstream
     from hydrofoil.server.kubeconfig import Kubeconfigs
     from hydrofoil.server.workers.crew import Crew
-    from hydrofoil.server.workers.worker import WorkerEnd
+    from hydrofoil.server.workers.end import WorkerEnd
     from hydrofoil.storage.encryption.service import Service as Encryption
+    from hydrofoil.storage.upstream.log import UpstreamLog
 
 __all__ = ["Server", "StartError"]
 
@@ -153,13 +155,19 @@ class Server:
         self.url, self.address = site.url, (listener.host, listener.port)
         release = Release.of(config.emulated_version, config.feature_gates)
         found = await encryption(config, self._clock) if self._worker is None else None
+        upstream = await self._upstream()
         storage = await self._open(release, found, listener)
         core = make_core(
             config, site, storage, release, self._clock, self._chance, self.guests, self._crew, self._worker
         )
         kubeconfigs = self._kubeconfigs(site, certificates)
         reach = None if kubeconfigs is None else kubeconfigs.reach
-        app = App(core, listener, certificates, reach, self.controls, found)
+        if upstream is None:
+            app = App(core, listener, certificates, reach, self.controls, found)
+        else:
+            from hydrofoil.server.gateway.app import GatewayApp
+
+            app = GatewayApp(core, listener, certificates, *upstream)
         self._ends.push_async_callback(app.close)
         self.app = app
         if config.manifests and self._worker is None:
@@ -220,6 +228,25 @@ class Server:
             own_ca=b"" if certificates.identity is None else certificates.identity.authority,
         )
 
+    async def _upstream(self) -> tuple[UpstreamLog, Upstream] | None:
+        """Return the source of a gateway's view, and the connections to its upstream; None for any other server.
+
+        Raise ValueError with one line.
+        """
+        config = self.config
+        if not config.upstream:
+            return None
+        if config.etcd_servers or config.from_dump or config.manifests or config.encryption_provider_config:
+            raise ValueError("--upstream excludes --etcd-servers, --from, --manifests and --encryption-provider-config")
+        from hydrofoil.server.gateway.client import Upstream
+        from hydrofoil.storage.upstream.contact import Contact
+        from hydrofoil.storage.upstream.log import UpstreamLog
+
+        contact = Contact()
+        upstream = await asyncio.to_thread(Upstream, config.upstream, contact, self._clock)
+        log = self._log = UpstreamLog(upstream, contact, self._chance)
+        return log, upstream
+
     async def _open(self, release: Release, encryption: Encryption | None, listener: Listener) -> Storage:
         """Return the storage that the flags name, once it is open."""
         config = self.config
@@ -255,7 +282,7 @@ class Server:
     @property
     def controllers(self) -> list[Controller]:
         """Return those that this server runs; none while another one is elected."""
-        return self.app.manager.elected if self._serving else []
+        return self.app.manager.elected if self._serving and not self.config.upstream else []
 
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""

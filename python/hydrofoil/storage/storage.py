@@ -112,6 +112,12 @@ class Storage:
                 found.loading.add_done_callback(lambda done: self._followed(found, done))
         return found
 
+    def forget(self, name: Name) -> None:
+        """Stop feeding a collection, and free its objects once nobody reads them any more."""
+        if self._collections.pop(name, None) is not None:
+            self._log.forget(name)
+            self._view.forget(key(name))
+
     def _followed(self, collection: Collection, done: asyncio.Future[None]) -> None:
         # A failure is kept, and raised to all who wait for it.
         if not done.cancelled() and done.exception() is None:

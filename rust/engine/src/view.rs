@@ -55,6 +55,12 @@ impl<F: Frame> View<F> {
         made
     }
 
+    /// Drop a resource: its objects are freed with their last reader.
+    pub fn forget(&self, name: &str) {
+        self.shards.lock().remove(name);
+        F::apart(|| self.store.forget(name));
+    }
+
     /// Load the state at a revision into an empty shard.
     pub fn load<'c>(&self, name: &str, states: impl Iterator<Item = (u64, &'c Change)>, revision: u64) {
         self.feed(name, states, |shard, states| shard.load(states, revision));

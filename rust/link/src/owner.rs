@@ -32,7 +32,9 @@ pub struct Owner {
     view: Arc<View>,
     /// The log that commits on the threads of workers; `None` if somebody takes the requests.
     local: OnceLock<Local>,
+    /// Locked for a look-up alone: what is sent through one worker's outbox never holds up another's.
     outboxes: Mutex<FxHashMap<usize, Arc<Outbox>>>,
+    /// What the threads of workers add and the loop takes, in the order in which it came.
     asked: Mutex<Vec<Asked>>,
 }
 

@@ -40,11 +40,13 @@ pub struct Worker {
     out: Mutex<Vec<u8>>,
     /// Bytes of which no whole frame is there yet.
     input: Mutex<Vec<u8>>,
+    /// Set before the wake of the feed's thread, which looks at it whenever it wakes.
     ends: AtomicBool,
     /// Whether the owner's feed has passed this worker by: it must begin anew.
     lapped: AtomicBool,
     /// The revision that a reader waits for, at least.
     awaited: AtomicU64,
+    /// Taken by whoever closes the worker first.
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 

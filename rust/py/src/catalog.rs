@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hydrofoil_codec::json;
 use hydrofoil_engine::Result;
 use hydrofoil_engine::kind::{self, Media};
 use hydrofoil_engine::write;
@@ -36,6 +37,11 @@ impl Catalog {
         let made = || definition.0.object().map(|object| self.0.custom(&object));
         let made = apart(definition.0.size(), made)?;
         Ok(made.into_iter().map(|(name, kind)| (name, ResourceType(kind))).collect())
+    }
+
+    fn custom_of(&self, definition: &[u8]) -> Fallible<Vec<(String, ResourceType)>> {
+        let object = json::parse(definition).map_err(hydrofoil_engine::Error::from)?.value;
+        Ok(self.0.custom(&object).into_iter().map(|(name, kind)| (name, ResourceType(kind))).collect())
     }
 
     #[staticmethod]

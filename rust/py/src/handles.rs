@@ -130,6 +130,7 @@ pub(crate) struct LinkRequest(pub(crate) Mutex<Option<hydrofoil_link::Request>>)
 #[pyclass(frozen)]
 pub(crate) struct LinkWorker {
     pub(crate) worker: Arc<hydrofoil_link::Worker>,
+    /// An outcome finds its write here: it is added before the request can be sent.
     pub(crate) writes: Mutex<std::collections::HashMap<u64, pyo3::Py<Change>>>,
 }
 

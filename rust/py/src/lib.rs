@@ -34,6 +34,7 @@ mod shard;
 mod step;
 mod stored;
 mod tls;
+mod upstream;
 mod view;
 mod watch;
 
@@ -73,6 +74,7 @@ mod _native {
         step::{PrepareResult, ReadResult, Step},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
         tls::{certificate_end, new_authority, new_certificate, token_digest, usable_certificate},
+        upstream::UpstreamFeed,
         watch::watchers_wait,
     };
 

@@ -45,6 +45,10 @@ impl View {
         self.0.replace(name, each(&states), revision);
     }
 
+    fn forget(&self, name: &str) {
+        self.0.forget(name);
+    }
+
     fn checkpoint(&self) -> Checkpoint {
         Checkpoint(self.0.store().checkpoint())
     }

@@ -1,5 +1,6 @@
 // Command helm takes a chart of ten kinds through its life by Helm's own library: install, upgrade, rollback,
-// uninstall. What has to be in the cluster after each step is asked for by another client.
+// uninstall. What has to be in the cluster after each step is asked for by another client. With -template it renders a
+// chart with some values instead, as `helm template` does.
 package main
 
 import (
@@ -19,8 +20,15 @@ const namespace = "helm-proof"
 
 func main() {
 	path := flag.String("kubeconfig", "", "path of a kubeconfig")
+	folder := flag.String("template", "", "folder of a chart to render, with values as arguments")
 	flag.Parse()
-	if err := run(*path); err != nil {
+	err := error(nil)
+	if *folder != "" {
+		err = render(*folder, flag.Args())
+	} else {
+		err = run(*path)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

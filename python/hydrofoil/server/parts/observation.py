@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 
+UPSTREAM_CHECKS = ("ping", "shutdown")
+"""The checks of a gateway, beside that of its upstream."""
+
+
 class Slis(Collector):
     """The outcomes of health checks: the latest, and how often each was seen."""
 
@@ -154,6 +158,9 @@ def health(core: Core) -> Part[Health]:
     if config.data_dir:
         checks = {**checks, "readyz": [*checks["readyz"], DATA_DIR]}
         stored = frozenset((DATA_DIR,))
+    if config.upstream:
+        # A gateway whose upstream is away is alive, and one that is started again would be no nearer to it.
+        checks, stored = {endpoint: [*UPSTREAM_CHECKS] for endpoint in checks}, frozenset()
     found = Health(checks, config.livez_grace_period, core.clock.seconds, core.storage.problem, stored)
     slis = Slis(found, core.clock.seconds())
 

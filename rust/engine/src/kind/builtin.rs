@@ -12,7 +12,7 @@ use hydrofoil_schema::table::{self, Row};
 use hydrofoil_schema::{Kind, Release, Request, convert, default, prepare, selectable, validate, warn};
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Version};
-use hydrofoil_types::{Causes, Fingerprint, Resource, Schema, Timestamp, Value};
+use hydrofoil_types::{Causes, Fingerprint, Resource, Schema, SmolStr, Timestamp, Value};
 
 use super::decode::convertible;
 use super::info::{labels, no_metadata};
@@ -69,7 +69,7 @@ impl Builtin {
 
     /// Return the index of a supported field label among the values of stored objects.
     fn place(&self, label: &str) -> Option<usize> {
-        let at = |labels: &[hydrofoil_types::SmolStr], label: &str| labels.iter().position(|l| l == label);
+        let at = |labels: &[SmolStr], label: &str| labels.iter().position(|l| l == label);
         match &self.storage {
             Some(stored) => {
                 let old = label
@@ -198,9 +198,15 @@ impl Storage for Builtin {
             storage.info.set_type(&mut object);
             return storage.to_storage(&object);
         }
+        self.info.encode(object, labels(object), self.select(object), self.fingerprint())
+    }
+
+    fn select(&self, object: &Value) -> Box<[SmolStr]> {
+        if self.storage.is_some() {
+            return self.to_storage(object).fields;
+        }
         let selectors = &self.info.resource.field_selectors;
-        let fields = selectors.iter().map(|l| selectable::value(&self.info.kind, l, object)).collect();
-        self.info.encode(object, labels(object), fields, self.fingerprint())
+        selectors.iter().map(|l| selectable::value(&self.info.kind, l, object)).collect()
     }
 
     fn write_shared(&self, draft: &store::Draft) -> Result<Vec<u8>> {

@@ -9,6 +9,7 @@ mod custom;
 mod decode;
 mod info;
 mod media;
+mod mirror;
 mod shared;
 mod traits;
 mod type_meta;
@@ -26,6 +27,7 @@ use hydrofoil_types::{Causes, Fingerprint, Schema, SmolStr, Timestamp, Value};
 pub use catalog::Catalog;
 pub use info::TypeInfo;
 pub use media::Media;
+pub use mirror::{Mirror, Mirrored};
 pub use traits::Traits;
 pub use type_meta::TypeMismatch;
 pub(crate) use type_meta::go_name;
@@ -112,6 +114,11 @@ pub trait Storage {
 
     /// Convert an object to the storage version and encode it for the store.
     fn to_storage(&self, object: &Value) -> store::Draft;
+
+    /// Return the values of the field selectors of an object in the version of the kind.
+    fn select(&self, object: &Value) -> Box<[SmolStr]> {
+        self.to_storage(object).fields
+    }
 
     /// Encode an object in the version of the kind, for an answer and not for the store.
     fn to_shown(&self, object: &Value) -> store::Draft {

@@ -20,6 +20,7 @@ pub(crate) const PREFIX: usize = 8;
 impl Deref for Json {
     type Target = [u8];
 
+    #[inline]
     fn deref(&self) -> &[u8] {
         match self {
             Self::Own(json) => json,

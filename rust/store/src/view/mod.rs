@@ -1,6 +1,6 @@
 //! All shards of a server, and their shared state.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::Clock;
@@ -132,6 +132,14 @@ impl View {
     /// Return all shards with their names.
     pub(crate) fn all_shards(&self) -> Vec<(String, Arc<Shard>)> {
         self.shards.lock().iter().map(|(name, shard)| (name.clone(), Arc::clone(shard))).collect()
+    }
+
+    /// Drop a shard, whose objects no longer count.
+    pub fn forget(&self, resource: &str) {
+        let found = self.shards.lock().remove(resource);
+        if let Some(shard) = found {
+            self.shared.bytes.fetch_sub(shard.size().1, Ordering::Relaxed);
+        }
     }
 
     /// End all history: states and watches can only begin at the present.

@@ -140,7 +140,16 @@ impl Version {
     }
 
     /// Return the bytes, wherever they are; of a version of the past they are made now.
+    #[inline]
     pub(crate) fn json_bytes(&self) -> &Json {
+        match self.json.get() {
+            Some(json) => json,
+            None => self.make_json(),
+        }
+    }
+
+    #[cold]
+    fn make_json(&self) -> &Json {
         self.json.get_or_init(|| {
             let text = self.past.as_ref().map(|past| past.text()).unwrap_or_default();
             self.keeps(text.len(), 0);

@@ -104,7 +104,7 @@ def requests(core: Core) -> Part[None]:
         found.reset()
 
     if core.crew is not None:
-        core.crew.scrape, core.crew.reset = found.text, reset
+        core.crew.include(found.text, reset)
 
     # Before all others, which memos bring up to date.
     return Part(feature=None, filters=filters, paths={"/metrics": answer}, collectors=lambda: [Folding(core.memos)])

@@ -118,23 +118,24 @@ class Crew:
         self._closing = False
         self._metrics = ServerMetrics()
         self._failures = 0
+        """How many workers have ended soon after their start, one after the other."""
+        self._changed = asyncio.Event()
+        """Set when a worker is ready, or has ended."""
         self._problem = ""
         self.signing_key = engine.new_authority(machine_seconds())[1].encode()
-        self.scrape: Scrape | None = None
-        """Return the metrics of this process; set by the app that has them."""
-        self.reset: Callable[[], None] = lambda: None
-        self.audit_file: CommonFile | None = None
-        """The audit log, if there is one; set before workers begin."""
-
-    @property
-    def count(self) -> int:
-        """Return the number of workers that are ready."""
-        return sum(member.is_ready for member in self._members.values())
+        self._own: tuple[Scrape, Callable[[], None]] | None = None
+        """What returns the metrics of this process, and what resets them."""
+        self._audit_file: CommonFile | None = None
+        """The audit log, if there is one."""
 
     def open_audit_file(self, options: AuditOptions, clock: Clock) -> File:
         """Open the audit log for all processes. Raise ValueError with one line."""
-        self.audit_file = CommonFile(open_log(options, clock))
-        return self.audit_file
+        self._audit_file = CommonFile(open_log(options, clock))
+        return self._audit_file
+
+    def include(self, scrape: Scrape, reset: Callable[[], None]) -> None:
+        """Add the metrics of this process to those of the server."""
+        self._own = scrape, reset
 
     def publish(self, storage: Storage, config: Any, listener: Listener) -> None:
         """Publish a storage that is not open yet; clients find the server by the listener. Raise OSError."""
@@ -160,11 +161,15 @@ class Crew:
         for member in self._members.values():
             if member.channel is not None:
                 member.channel.send("objects")
-        begun = stopwatch()
-        while not all(member.is_ready for member in self._members.values()):
-            if self._failures or stopwatch() - begun > START_SECONDS:
-                raise StartError("a worker did not start: its log says why")
-            await asyncio.sleep(0.002)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while not self._failures and not all(member.is_ready for member in self._members.values()):
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            self._failures += 1
+        if self._failures:
+            raise StartError("a worker did not start: its log says why")
         self._dispatcher = Dispatcher(listener, self.region, self._places)
         self._dispatcher.start()
 
@@ -208,8 +213,8 @@ class Crew:
         members = [member for member in self._members.values() if member.is_ready]
         await asyncio.gather(*map(self._scrape, members))
         texts = [member.metrics for member in members]
-        if self.scrape is not None:
-            texts.insert(0, (await self.scrape()).decode())
+        if self._own is not None:
+            texts.insert(0, (await self._own[0]()).decode())
         return (await asyncio.to_thread(self._metrics.merge, texts)).encode()
 
     def _places(self) -> Iterable[Place]:
@@ -232,10 +237,10 @@ class Crew:
         # The extension has duplicates.
         ends.requests.close()
         ends.outcomes.close()
-        if self.audit_file is None:
+        if self._audit_file is None:
             ends.audit.close()
         else:
-            self.audit_file.serve(ends.audit)
+            self._audit_file.serve(ends.audit)
         member.channel = await Channel.open(ends.channel)
         member.channel.send("begin", pickle.dumps(replace(self._beginning, start=start)))
         if self._has_objects:
@@ -249,6 +254,7 @@ class Crew:
             if message.kind == "ready":
                 member.is_ready = True
                 self._failures = 0
+                self._changed.set()
             elif message.kind == "revision":
                 self._spawn_task(self._answer_revision(channel, message), "the latest revision")
             elif message.kind == "metrics":
@@ -282,7 +288,8 @@ class Crew:
 
     def _reset(self) -> None:
         self._metrics.reset()
-        self.reset()
+        if self._own is not None:
+            self._own[1]()
         for member in self._members.values():
             member.metrics = ""
             if member.channel is not None:
@@ -304,6 +311,7 @@ class Crew:
         LOG.error("worker %d (pid %d) has ended: %s", member.slot, member.pid, why)
         if stopwatch() - member.began < SETTLED_SECONDS:
             self._failures += 1
+            self._changed.set()
         self._spawn_task(self._replace(member), f"a worker after {member.slot}")
 
     async def _replace(self, member: Member) -> None:

@@ -28,6 +28,7 @@ struct World {
     published: [(Local, Arc<Shard>); 3],
 }
 
+#[allow(clippy::inline_always, reason = "it is no call of its own in the profile")]
 #[inline(always)]
 fn publish(world: &World, workers: usize, number: usize) -> Arc<Version> {
     let (log, shard) = &world.published[workers];

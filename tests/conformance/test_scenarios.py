@@ -39,6 +39,9 @@ ON_ETCD = [case for case in SCENARIOS if case.name in STORED or os.environ.get("
 THROUGH_GATEWAY = [
     case for case in SCENARIOS if case.name in STORED or os.environ.get("HYDROFOIL_KIT_ON_GATEWAY") == "all"
 ]
+WAITING = {"admission_policy", "crd_versions", "watch_bookmarks"}
+"""The scenarios that mostly wait, for half a minute together with others: with HYDROFOIL_KIT_WORKERS they run, too."""
+WITH_WORKERS = [case for case in SCENARIOS if case.name not in WAITING]
 CHANCE = ["special_kinds/svc-ip-immutable"]
 """The step that sets an address which, one time in 240, is the one that was allocated: then nothing changes."""
 
@@ -70,7 +73,7 @@ def test_scenario(case: Expectation, tmp_path: Path) -> None:
     meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path)))
 
 
-@pytest.mark.parametrize("case", SCENARIOS, ids=title)
+@pytest.mark.parametrize("case", WITH_WORKERS, ids=title)
 def test_scenario_with_workers(case: Expectation, tmp_path: Path) -> None:
     """The same with three processes that answer: whichever a connection has, it shows what any of them was told."""
     meet(case, lambda: replay(case.path, controllers(case), *plain(tmp_path), "--workers=3"))

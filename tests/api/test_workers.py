@@ -245,8 +245,19 @@ def test_lines_of_the_log_name_the_worker(tmp_path: Path) -> None:
     server = Running("-v=3", stderr=log)
     for _ in range(9):
         server.ask("GET", MAPS)
-    assert server.end() == 0
     assert set(re.findall(r"worker=(\d)", log.read_text())) == {"1", "2", "3"}
+    # One that was replaced sets up its log anew.
+    killed = server.children()[0]
+    os.kill(killed, signal.SIGKILL)
+    wait_for(lambda: killed not in server.children())
+    before = len(log.read_text())
+
+    def all_name_themselves() -> bool:
+        server.ask("GET", MAPS)
+        return set(re.findall(r"worker=(\d)", log.read_text()[before:])) == {"1", "2", "3"}
+
+    wait_for(all_name_themselves)
+    assert server.end() == 0
 
 
 @pytest.mark.parametrize("flag", ["--test-controls", "--from=dump.tar", "--ui"])

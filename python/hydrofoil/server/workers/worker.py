@@ -21,6 +21,7 @@ from hydrofoil.server.workers.process import Ends
 from hydrofoil.storage.link import Link, LinkLog
 
 if TYPE_CHECKING:
+    from hydrofoil.server.run import Server
     from hydrofoil.server.workers.crew import Beginning
 
 LOG = logging.getLogger("hydrofoil")
@@ -46,8 +47,6 @@ def run(slot: int, ends: Ends, region: int, configure: Callable[[Beginning], Non
 
     # The owner decides what an interrupt of the whole group means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(NumberFilter(slot))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(work(slot, ends, region, configure))
 
@@ -64,6 +63,8 @@ async def work(slot: int, ends: Ends, region_file: int, configure: Callable[[Beg
         return 1
     beginning: Beginning = pickle.loads(message.body)
     configure(beginning)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(NumberFilter(slot))
     region = engine.Region.open(region_file, slot)
     end = WorkerEnd(region, channel, Receiver(ends.connections, region), beginning, ends.audit)
     link = Link(region, beginning.start, ends.requests, ends.outcomes)
@@ -82,11 +83,8 @@ async def work(slot: int, ends: Ends, region_file: int, configure: Callable[[Beg
     return 0
 
 
-async def listen(channel: Channel, end: WorkerEnd, server: object, stopping: asyncio.Event) -> None:
+async def listen(channel: Channel, end: WorkerEnd, server: Server, stopping: asyncio.Event) -> None:
     """Do what the owner says; end at once when it has ended."""
-    from hydrofoil.server.run import Server
-
-    assert isinstance(server, Server)
     while (message := await channel.receive()) is not None:
         if message.kind == "objects":
             end.has_objects.set()

@@ -98,7 +98,6 @@ class Connection(web.RequestHandler):
         "address",
         "answer",
         "answer_timeout",
-        "catch_up",
         "certificates",
         "expected",
         "head_limit",
@@ -130,8 +129,6 @@ class Connection(web.RequestHandler):
     """The time limit for reading an answer, in seconds."""
     answer: Wire
     """What answers requests."""
-    catch_up: Callable[[], bool] | None
-    """Bring the view up to the truth, and report whether it is there; None where it is the truth."""
     known_heads: KnownHeads | None
     """The heads of all clients; None if each is parsed (`--request-memos`), or heads have a smaller limit."""
     memos: Memos | None
@@ -215,10 +212,7 @@ class Connection(web.RequestHandler):
         try:
             # A client that does not read, and requests that wait for a turn, are left to the chain.
             if self.identity and memos is not None and not self.answer.waiting and not self.writing_paused:
-                catch_up = self.catch_up
-                # A memo answers what the view has: it must have all that was acknowledged before.
-                if catch_up is None or catch_up():
-                    answer = memos.answer(self.identity, data)
+                answer = memos.answer(self.identity, data)
             if not answer:
                 request = heads.request(self, data)
         except FAULTS:
@@ -499,7 +493,6 @@ class Connections(web.Server):
         connection.accepted_hosts = self.accepted_hosts
         connection.reads = self._reads
         connection.answer = self._wire
-        connection.catch_up = self._wire.catch_up
         connection.known_heads = self._known_heads
         connection.memos = self._memos
         return connection

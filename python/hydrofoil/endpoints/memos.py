@@ -69,8 +69,15 @@ class Memos:
         self._followed: Sequence[Followed[Any]] = ()
         self._open = False
 
-    def open(self, followed: Sequence[Followed[Any]]) -> None:
-        """Begin to keep memos; they end when one of the states changes, before it is asked."""
+    def open(self, followed: Sequence[Followed[Any]], catch_up: Callable[[], bool] | None = None) -> None:
+        """Begin to keep memos; they end when one of the states changes, before it is asked.
+
+        A memo answers what the view has. `catch_up` brings that up to the truth, and reports whether it is there; None
+        where it always is.
+        """
+        if catch_up is not None:
+            known = self._native.answer
+            self.answer = lambda client, data: known(client, data) if catch_up() else None
         self._followed = followed
         for one in followed:
             one.on_take(self._rest)

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import socket
 import struct
-from collections.abc import Callable
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
@@ -129,21 +128,9 @@ KEPT, CLOSED = Done(keep_alive=True), Done(keep_alive=False)
 class Wire:
     """Answer requests by a chain, and write its answers."""
 
-    def __init__(
-        self,
-        handler: Handler,
-        parts: Parts,
-        arrivals: ArrivalPacer,
-        memos: Memos | None = None,
-        catch_up: Callable[[], bool] | None = None,
-    ) -> None:
-        """`memos` keeps what later requests may rest on; without it each passes the chain.
-
-        `catch_up` brings the view up to the truth, and reports whether it is there.
-        """
+    def __init__(self, handler: Handler, parts: Parts, arrivals: ArrivalPacer, memos: Memos | None = None) -> None:
+        """`memos` keeps what later requests may rest on; without it each passes the chain."""
         self.memos = memos
-        self.catch_up = catch_up
-        """Bring the view up to the truth; None where it is the truth."""
         self.waiting = arrivals.waiting
         """The requests that wait for a turn: others begin behind them."""
         self._handler = handler

@@ -132,7 +132,7 @@ class App:
         turns = None if fairness is None else fairness.dispatcher.native
         arrivals = ArrivalPacer(current_turn().request_clock, turns)
         route = Route(texts.answer, aggregation.route.handler, self._followed)
-        wire = Wire(chain(filters, route), parts, arrivals, core.memos, core.storage.catch_up)
+        wire = Wire(chain(filters, route), parts, arrivals, core.memos)
         # In front of the socket: connections learn once whether there are any.
         add(memos(core, filters.keys(), authorization.rests_on, self._followed))
         self.connections = add(front(core, wire, listener, certificates))

@@ -61,10 +61,6 @@ class StorageOwner:
         """Forget the worker of a slot, whose process has ended."""
         await asyncio.to_thread(self._native.detach, slot)
 
-    def shared_size(self) -> tuple[int, int]:
-        """Return the bytes of shared memory in use, and those of it that are free."""
-        return self._native.shared_size()
-
     async def close(self) -> None:
         """Take no more requests, and finish those under way."""
         asyncio.get_running_loop().remove_reader(self._native.fileno())

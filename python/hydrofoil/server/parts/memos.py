@@ -30,6 +30,6 @@ def memos(
 
     async def start() -> None:
         core.listeners.append(core.memos.forget)
-        core.memos.open([*rights(), *followed])
+        core.memos.open([*rights(), *followed], core.storage.catch_up)
 
     return Part(feature=None, start=start)
